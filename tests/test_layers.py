@@ -62,6 +62,7 @@ THIRD_PARTIES = {
     "matplotlib": ("drawing/game_charts.py", "drawing/effect_charts.py"),
     "numpy": ("rl/",),
     "pettingzoo": ("rl/aec.py",),
+    "PIL": ("rl/aec.py",),
     "gymnasium": ("rl/aec.py", "rl/vector.py"),
     "pyspiel": ("rl/spiel.py",),
     "open_spiel": ("rl/spiel.py",),

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from interpreter.bots.uniform import RandomBot
+from interpreter.bots.planless import RandomBot
 from interpreter.engine.flow_checks import MAXIMUM_CALLS, MAXIMUM_LEVELS
 from interpreter.engine.game import Game
 from interpreter.lowering.constants import RuleFailure

@@ -16,6 +16,7 @@ from pathlib import Path
 from string import ascii_uppercase
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from interpreter.base.paths import schema_folder
 from interpreter.base.source import SourceFile
@@ -24,7 +25,8 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.language.types import KindType
 from interpreter.reading.files import Document, place_of, read_document
 from interpreter.reading.printed_tables import PrintedTable, read_printed
-from interpreter.reading.yaml import Excerpt, Mapping, Scalar, Sequence, excerpt
+from interpreter.reading.yaml import Excerpt, Mapping, Scalar, excerpt
+from interpreter.sections.behaviour import Table
 
 __all__ = ["NewFile", "Unfit", "left_out", "new_edition", "new_game", "new_map", "new_overlay"]
 
@@ -82,7 +84,7 @@ def new_map(name: str, title: str, root: Path, base: Ruleset) -> list[NewFile]:
     document = _part(base, "map")
     if graph is None or document is None:
         raise Unfit(f"`{base.id}` has no map, so it cannot have another one")
-    nodes, links = _table(document, "nodes"), _table(document, "links")
+    nodes, links = _table(document.head.nodes), _table(document.head.links)
     if nodes is None or links is None:
         raise Unfit(f"the map of `{base.id}` has no nodes and links of its own, so its size is not known")
     members = dict(_open_kinds(base, document))
@@ -126,13 +128,15 @@ def _declared(document: Document | None) -> Iterator[tuple[str, str]]:
 
 def _file(root: Path, kind: str, id: str, template: str, about: str, known: dict[str, str]) -> NewFile:
     """Return a file from its template. Replaces each `«name»` by the value of that name."""
-    text = files("interpreter.authoring").joinpath("templates", template).read_text(encoding="utf-8")
     file = NewFile(kind, id, "", about)
-    known = {"schema": _schema(root, file.place, kind), "id": id, **known}
-    if not known["schema"]:
-        text = text.partition("\n")[2].removeprefix("#\n")
-    filled = re.sub("«([a-z]+)»", lambda match: known[match[1]], text)
-    return NewFile(kind, id, filled, about)
+    schema = _schema(root, file.place, kind)
+    text = _filled(template, {"schema": schema, "id": id, **known})
+    return replace(file, text=text if schema else text.partition("\n")[2].removeprefix("#\n"))
+
+
+def _filled(template: str, known: dict[str, str]) -> str:
+    text = files("interpreter.authoring").joinpath("templates", template).read_text(encoding="utf-8")
+    return re.sub("«([a-z]+)»", lambda match: known[match[1]], text)
 
 
 def _schema(root: Path, place: str, kind: str) -> str:
@@ -165,8 +169,7 @@ def _over(root: Path, kind: str, name: str, title: str, base: Ruleset, about: st
     known |= {"over": edition.id if edition else family, "phase": phase}
     known |= {"origin": base.composition.layers("rules", phase)[0].file}
     known |= {"word": re.sub(r"\W", "_", name if name[0].isalpha() else f"{kind}_{name}")}
-    layer = files("interpreter.authoring").joinpath("templates", "layer.yaml").read_text(encoding="utf-8")
-    known["layer"] = re.sub("«([a-z]+)»", lambda match: known[match[1]], layer).rstrip("\n")
+    known["layer"] = _filled("layer.yaml", known).rstrip("\n")
     return _file(root, kind, f"{family}/{name}", f"{kind}.yaml", about, known)
 
 
@@ -180,12 +183,11 @@ def _part(base: Ruleset, kind: str) -> Document | None:
 
 
 def _parts(base: Ruleset) -> dict[str, str]:
-    """Return the keys for a ruleset with the same parts."""
-    root = base.document.root
-    parts = {key: word(root.get(key)) for key in ("family", "edition", "map", "deck") if key in root}
-    overlays = root.get("overlays")
-    if isinstance(overlays, Sequence):
-        parts["overlays"] = f"[{', '.join(word(item) for item in overlays.items)}]"
+    head = base.document.head
+    named = {"family": head.family, "edition": head.edition, "map": head.map, "deck": head.deck}
+    parts = {key: name.text for key, name in named.items() if name is not None}
+    if "overlays" in head:
+        parts["overlays"] = f"[{', '.join(name.text for name in head.overlays)}]"
     return parts
 
 
@@ -199,16 +201,15 @@ def _graph(document: Document) -> str:
     return "" if re.fullmatch(r"graph:\s*{?\s*amends: *[\w/-]+}?", text) else f"\n{text}\n"
 
 
-def _table(document: Document, key: str) -> PrintedTable | None:
-    value = document.root.get(key)
-    text = excerpt(value) if isinstance(value, Scalar) else None
+def _table(value: Scalar | None) -> PrintedTable | None:
+    text = excerpt(value) if value is not None else None
     return read_printed(text)[0] if isinstance(text, Excerpt) else None
 
 
 def _open_kinds(base: Ruleset, document: Document) -> Iterator[tuple[str, list[str]]]:
     """Yield the kinds that the map completes, with as many placeholder members."""
-    kinds = document.root.get("kinds")
-    for kind in kinds.keys() if isinstance(kinds, Mapping) else []:
+    for name, _ in document.head.kinds:
+        kind = name.text
         layers = base.composition.layers("kinds", kind)
         if layers and word(layers[0].value) == "open":
             yield kind, [f"{kind}_{number + 1}" for number in range(len(base.model.kinds[kind].members))]
@@ -218,16 +219,14 @@ def _tables(base: Ruleset, document: Document, members: dict[str, list[str]]) ->
     """Yield the tables of the map that are keyed by a kind it completes, with the placeholder members."""
     head = "\ntables:\n"
     for name, layers in base.composition.sections.get("tables", {}).items():
-        entry, keys = layers[0], layers[0].get("keys")
-        kind = word(keys.items[0]) if isinstance(keys, Sequence) and len(keys.items) == 1 else ""
-        value = entry.get("is")
-        text = excerpt(value) if isinstance(value, Scalar) else None
-        if entry.file != document.id or kind not in members or not isinstance(text, Excerpt):
+        declared = layers[0].read(Table)
+        kind = declared.keys[0].text if len(declared.keys) == 1 else ""
+        table = _table(declared.is_)
+        if layers[0].file != document.id or kind not in members or table is None:
             continue
-        table, _ = read_printed(text)
         rows = [[table.header[0].text, *members[kind]], *([cell.text for cell in row] for row in table.rows)]
         body = "\n".join(f"    {line}" for line in _rows(iter(rows)).split("\n"))
-        yield f"{head}  {name}:\n    keys: [{kind}]\n    gives: {word(entry.get('gives'))}\n    is: |\n{body}\n"
+        yield f"{head}  {name}:\n    keys: [{kind}]\n    gives: {word(declared.gives)}\n    is: |\n{body}\n"
         head = "\n"
 
 

@@ -42,7 +42,7 @@ from interpreter.reading.files import (
     with_files,
 )
 from interpreter.reading.ruleset_files import can_have, overlays_for, rulesets_of, stacks_of
-from interpreter.reading.yaml import Mapping
+from interpreter.sections.documents import WordsFile
 
 __all__ = ["Validation", "check_rooms", "spoken_in", "unknown_words", "validate"]
 
@@ -361,7 +361,7 @@ class _Validator:
     def _family(self, document: Document) -> Iterator[Examined]:
         """Yield the rulesets of a file's family, each alone, then with overlays that fit."""
         name = document.id.partition("/")[0]
-        rulesets = [each for each in rulesets_of(self.shelf) if word(each.root.get("family")) == name]
+        rulesets = [each for each in rulesets_of(self.shelf) if word(each.head.family) == name]
         for ruleset in rulesets:
             yield self._examined(ruleset, [], taking=False)  # each overlay that it takes fits it, too
         for ruleset, overlay in stacks_of(self.shelf, rulesets):
@@ -370,14 +370,12 @@ class _Validator:
 
 def unknown_words(document: Document, models: Sequence[Model | None]) -> Iterator[Diagnostic]:
     """Yield an error for each name in a words file that no ruleset of the family has."""
-    section = document.root.get("is")
-    if not models or not isinstance(section, Mapping):
+    if not models:
         return
     known = {name for model in models if model is not None for name in sayable_in(model)}
-    for entry in section.entries:
-        if entry.key.text not in known:
-            message = f"unknown name `{entry.key.text}`{did_you_mean(entry.key.text, known)}"
-            yield Diagnostic("E301", message, entry.key.span)
+    for key, _ in WordsFile(document.root).is_:
+        if key.text not in known:
+            yield Diagnostic("E301", f"unknown name `{key.text}`{did_you_mean(key.text, known)}", key.span)
 
 
 def check_rooms(shelf: Shelf, document: Document, examined: Examined) -> Iterator[Diagnostic]:

@@ -1,122 +1,23 @@
-"""Table of diagnostic codes: each has one meaning, one page in ``docs/errors`` and at least one case in
-``tests/bad``."""
+"""Diagnostic codes: each has one meaning, one page in ``docs/errors`` and at least one case in ``tests/bad``."""
 
 from __future__ import annotations
 
-__all__ = ["CODES"]
+from functools import cache
+from pathlib import Path
 
-CODES: dict[str, str] = {
-    "E001": "invalid YAML",
-    "E002": "file is not UTF-8",
-    "E003": "unsuitable character",
-    "E004": "tab used as indentation",
-    "E005": "duplicate key",
-    "E006": "key is not a word",
-    "E007": "YAML tag",
-    "E008": "more than one document in a file",
-    "E009": "invalid alias",
-    "E010": "too many values",
-    "E011": "values nested too deeply",
-    "E012": "file too large",
-    "E013": "file has no keys",
-    "E014": "rule text is neither a literal block nor a single line",
-    "E020": "wrong number of cells in a row",
-    "E021": "duplicate column",
-    "E022": "table without a header",
-    "E023": "too many rows in a table",
-    "E030": "file cannot be read",
-    "E031": "no file with this id",
-    "E032": "invalid id",
-    "E033": "file outside of its folder of rulesets",
-    "E034": "unclear kind of file",
-    "E035": "unsupported language version",
-    "E036": "file in the wrong folder for its kind",
-    "E037": "several files with the same id",
-    "E101": "unknown key",
-    "E102": "missing key",
-    "E103": "value of the wrong type",
-    "E104": "value not allowed",
-    "E105": "conflicting keys",
-    "E106": "invalid name",
-    "E107": "empty list or duplicate item",
-    "E201": "syntax error in rule text",
-    "E202": "construct not allowed here",
-    "E203": "wrong indentation in rule text",
-    "E204": "rule text too long or too deeply nested",
-    "E205": "unclosed brace",
-    "E301": "unknown name",
-    "E302": "not one of the allowed values",
-    "E303": "ambiguous member",
-    "E304": "unknown attribute",
-    "E305": "unknown type",
-    "E306": "required declaration missing",
-    "E307": "no initial value",
-    "E308": "incomplete table",
-    "E309": "table with one key needs one line of values",
-    "E310": "missing or unexpected header",
-    "E311": "starting layout does not add up",
-    "E312": "reserved name",
-    "E313": "range or count too large",
-    "E401": "type mismatch",
-    "E402": "nothing to iterate over",
-    "E403": "value may be none",
-    "E404": "wrong number of arguments",
-    "E405": "wrong number of keys",
-    "E406": "procedure used as a value, or function used as a statement",
-    "E407": "incomplete query",
-    "E408": "values without an order",
-    "E409": "undecided tie",
-    "E410": "incompatible move",
-    "E411": "not assignable",
-    "E412": "unreachable node",
-    "E413": "invalid link",
-    "E414": "law or initial value violated",
-    "E415": "invalid probability",
-    "E416": "unnecessary test for none",
-    "E501": "duplicate definition",
-    "E502": "nothing to override",
-    "E503": "override names the wrong file",
-    "E504": "circular files",
-    "E505": "incompatible files",
-    "E506": "two overlays without an order",
-    "E507": "layer does not match what lies below it",
-    "E508": "layer of another type",
-    "E509": "kind without members",
-    "E510": "no possible number of players",
-    "E511": "alternative with different values",
-    "E601": "unknown statement",
-    "E602": "waiver without a valid reason",
-    "E603": "statements cannot be read",
-    "E701": "function with side effects",
-    "E702": "path without a return value",
-    "E703": "repeated decision without an end",
-    "E704": "unreachable statement",
-    "E705": "recursive function",
-    "E706": "loop may never end",
-    "E707": "trigger without a case for a phase",
-    "E708": "unused interpretation",
-    "E709": "log template reads the state",
-    "E710": "initial value or length reads the state",
-    "E711": "call chain too long",
-    "L001": "duplicate rule",
-    "L002": "rules that differ only in constants",
-    "L003": "dead layer",
-    "L004": "constant condition",
-    "L005": "readings with the same effect",
-    "L006": "rule without a statement",
-    "L007": "magic number",
-    "L008": "link costs more than a detour",
-    "L009": "shadowed name",
-    "L010": "rule without a scenario",
-    "L011": "copied procedure",
-    "L012": "line too long",
-    "R001": "rule failed",
-    "R002": "endless rules",
-    "W001": "file is not where its id says",
-    "W002": "missing file",
-    "W701": "unused rule",
-    "W702": "unused declaration",
-    "W703": "impossible case",
-    "W704": "policy has no lines for a decision",
-    "W705": "too large for a module",
-}
+from interpreter.base.paths import shipped
+
+__all__ = ["code_pages", "meanings"]
+
+
+def code_pages() -> dict[str, Path]:
+    """Return the page of each code."""
+    pages = shipped("docs/errors").glob("[A-Z][0-9][0-9][0-9].md")
+    return {page.stem: page for page in sorted(pages)}
+
+
+@cache
+def meanings() -> dict[str, str]:
+    """Return the meaning of each code, which is the heading of its page."""
+    texts = {code: page.read_text(encoding="utf-8") for code, page in code_pages().items()}
+    return {code: text.partition("\n")[0].removeprefix(f"# {code}: ") for code, text in texts.items()}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-__all__ = ["Root", "ruleset_roots", "schema_folder", "sources", "suffix_of"]
+__all__ = ["Root", "ruleset_roots", "schema_folder", "shipped", "sources", "suffix_of"]
 
 GROUP = "regelwerk.rulesets"
 """Entry-point group by which packages announce their ruleset folders."""
@@ -26,14 +26,14 @@ class Root(Struct, frozen=True):
     origin: str
 
 
-def _shipped(name: str) -> Path:
+def shipped(name: str) -> Path:
     """Return a data folder inside the installed package, or beside it in a checkout."""
     inside = _PACKAGE / name
     return inside if inside.is_dir() else _PACKAGE.parent / name
 
 
 def schema_folder() -> Path:
-    return _shipped("schemas")
+    return shipped("schemas")
 
 
 def suffix_of(file: Path | str, *suffixes: str) -> str:
@@ -55,7 +55,7 @@ def sources() -> list[Root]:
     """Return all ruleset folders with their origin. A folder need not exist."""
     named = [part for part in os.environ.get("REGELWERK_PATH", "").split(os.pathsep) if part]
     own = [Root(Path(part), part) for part in named]
-    return [*own, *_packaged(tuple(sys.path)), Root(_shipped("rulesets"), "shipped")]
+    return [*own, *_packaged(tuple(sys.path)), Root(shipped("rulesets"), "shipped")]
 
 
 @cache

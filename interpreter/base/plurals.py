@@ -6,12 +6,23 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from interpreter.base.messages import frame
 
-__all__ = ["composed", "counted", "stacked", "titled"]
+__all__ = ["composed", "counted", "joined", "quoted", "stacked", "titled"]
 
 
 def counted(number: int, one: str, many: str = "") -> str:
     """Format a count with its noun: ``1 value``, ``2,000 values``. Pass ``many`` for plurals without ``s``."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def quoted(names: Iterable[object]) -> list[str]:
+    """Return names in backticks."""
+    return [f"`{name}`" for name in names]
+
+
+def joined(items: Iterable[str], word: str = "and") -> str:
+    """Join items as ``a``, ``a and b``, ``a, b and c``."""
+    *first, last = items
+    return f"{', '.join(first)} {word} {last}" if first else last
 
 
 def stacked(overlays: Iterable[str], language: str = "en") -> Iterator[str]:

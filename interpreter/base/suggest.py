@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 from interpreter.base.messages import frame
+from interpreter.base.plurals import joined, quoted
 
 __all__ = ["did_you_mean", "did_you_mean_id", "did_you_mean_one_of", "without_suggestion"]
 
@@ -40,24 +41,19 @@ def did_you_mean_id(id: str, known: Iterable[str]) -> str:
     typed = re.sub(r"[^a-z0-9/]+", "-", id[:MOST_LETTERS].lower().removesuffix(".yaml")).strip("-/")
     folder, _, name = typed.rpartition("/")
     words, ids = set(name.split("-")), sorted(set(known))
-    parted_ids = [(known_id, known_id.rpartition("/")) for known_id in ids]
-    fuller = [
-        known_id for known_id, (within, _, last) in parted_ids if within == folder and words <= set(last.split("-"))
-    ]
+    beside = {last: each for each in ids for within, _, last in [each.rpartition("/")] if within == folder}
+    fuller = [each for last, each in beside.items() if words <= set(last.split("-"))]
     if not fuller:
-        beside = {last: known_id for known_id, (within, _, last) in parted_ids if within == folder}
         near = beside.get(_closest(name, list(beside)) or "") if beside else _closest(id, ids)
         return frame("en", "near", name=near) if near else ""
     fuller.sort(key=lambda known_id: not known_id.startswith(typed))
-    *first, last = (f"`{known_id}`" for known_id in fuller[:MOST_NAMED])
-    return f"; did you mean {', '.join(first)}{' or ' if first else ''}{last}?"
+    return f"; did you mean {joined(quoted(fuller[:MOST_NAMED]), 'or')}?"
 
 
 def did_you_mean_one_of(name: str, known: Iterable[str]) -> str:
     """Suggest the most similar known name; name all if none is similar."""
     names = sorted(set(known))
-    listed = ", ".join(f"`{each}`" for each in names) or "none"
-    return did_you_mean(name, names) or f"; known here: {listed}"
+    return did_you_mean(name, names) or f"; known here: {', '.join(quoted(names)) or 'none'}"
 
 
 def without_suggestion(message: str) -> str:

@@ -117,15 +117,13 @@ class CommandBot:
         return {**vars(self), "_program": None, "_origin": None}
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
-        seat, options = decision.actor, decision.options
-        listed = list(options)
+        seat, listed = decision.actor, list(decision.options)
         if self._program is None:
             self._hello(game, seat)
-        choices_made = len(game.choices)
-        if game.origin is not self._origin or choices_made < self._made:
+        if game.origin is not self._origin or len(game.choices) < self._made:
             self._origin, self._told = game.origin, 0
             self._ask("begin", {"seat": seat, "players": game.origin["players"]})
-        self._made = choices_made
+        self._made = len(game.choices)
         params, self._told = question(game, decision, self._wants, self._told)
         number = self._ask("choose", params).get("option")
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(listed):
@@ -141,12 +139,9 @@ class CommandBot:
         try:
             self._program = _Program(self.words)
         except OSError as error:
-            raise BotFailed(
-                f"the bot `{self.name}` cannot be started: {(error.strerror or str(error)).lower()}"
-            ) from None
+            raise self._failed(f"cannot be started: {(error.strerror or str(error)).lower()}") from None
         weakref.finalize(self, _end, self._program.process)
-        ruleset = game.ruleset
-        about = {"protocol": PROTOCOL, "ruleset": ruleset.id, "title": ruleset.title, "seat": seat}
+        about = {"protocol": PROTOCOL, "ruleset": game.ruleset.id, "title": game.ruleset.title, "seat": seat}
         wants = self._ask("hello", about).get("wants", ["view"])
         if not isinstance(wants, list) or any(want not in WANTS for want in wants):
             raise self._failed(f"wants {json.dumps(wants)[:60]}, there are {json.dumps(WANTS)}")

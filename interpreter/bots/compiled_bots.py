@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from interpreter.bots.planless import RandomBot
 from interpreter.bots.player import Bot
 from interpreter.bots.policy import PolicyBot
-from interpreter.bots.uniform import RandomBot
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.compiler.wasm.turn import Peeks
 from interpreter.compiler.wasm.whole_games import Whole

@@ -47,16 +47,16 @@ class Peeks(Struct, frozen=True):
         """Return whether the policy reads something that the seat that decides may not see in the current state."""
         if self.always or any(self._hidden(game, decision.actor)):
             return True
-        may = context_of(game.table, game.state, decision, decision.actor)[3] if self.shown else ()
-        return not all(may[local - 1] for local in self.shown)
+        context = context_of(game.table, game.state, decision, decision.actor) if self.shown else ()
+        return not all(context[local - 1].seen for local in self.shown)
 
     def _hidden(self, game: Game, seat: int) -> Iterator[bool]:
         machine, state = game.machine, game.state
         layout = machine.constants.layout
         for name in self.groups:
             group = game.ruleset.model.groups[name]
-            for number in range(layout.count(name)):
-                value = state.cells[layout.base[name] + number]
+            for number, cell in enumerate(layout.cells(name)):
+                value = state.cells[cell]
                 if group.owner == "card":
                     holds = any(value) if isinstance(value, tuple) else value
                     seen = machine.constants.visible(state, number) if holds else None

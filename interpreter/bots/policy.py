@@ -256,11 +256,8 @@ def _ready_pattern(machine: Machine, site: AskSite, pattern: Pattern, number: in
     compile_ = machine.expressions.compile
     first = 1 + len(site.context)
     count = len(site.options[number].variables) if number is not None else 0
-    pins: dict[int, Evaluate] = {}
-    for test in pattern.tests:
-        pinned = pinned_by(test, first, count)
-        if pinned is not None:
-            pins.setdefault(pinned[0], compile_(pinned[1]))
+    pinned = [pin for test in reversed(pattern.tests) if (pin := pinned_by(test, first, count)) is not None]
+    pins = {choice: compile_(value) for choice, value in pinned}  # the first one counts
     tests = tuple(compile_(test) for test in pattern.tests)
     keys = tuple(compile_(key) for key in pattern.keys)
     return _Pattern(number, pins, tests, keys, pattern.local_count)
@@ -296,15 +293,13 @@ def _passing(
     state = game.state
     env: Env = [*around, *([None] * pattern.size)]
     first = len(around)
-    for code in _named(game, decision, pattern, around) if codes is None else _of(codes, pattern.number):
+    for code in _named(game, decision, pattern, around) if codes is None else codes:
+        if pattern.number not in (None, code[0]):
+            continue
         if pattern.number is not None:
             env[first : first + len(code[1])] = code[1]
         if all(test(state, env) for test in pattern.tests):
             yield tuple([key(state, env) for key in pattern.keys]), code
-
-
-def _of(codes: Sequence[Code], number: int | None) -> Iterable[Code]:
-    return codes if number is None else [code for code in codes if code[0] == number]
 
 
 def _named(game: Game, decision: Decision, pattern: _Pattern, around: list[Value]) -> Iterator[Code]:

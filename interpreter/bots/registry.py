@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.plurals import counted
 from interpreter.base.suggest import did_you_mean
+from interpreter.bots.planless import RandomBot, RareBot
 from interpreter.bots.player import Bot
 from interpreter.bots.policy import PolicyBot
-from interpreter.bots.rare import RareBot
 from interpreter.bots.search import SearchBot
-from interpreter.bots.uniform import RandomBot
 from interpreter.engine.cache import kept_trees
 from interpreter.engine.rules import Rules
 from interpreter.language.policies import Checked, Policy, policies_files, policies_in, policies_of
-from interpreter.reading.files import Document
 
 __all__ = ["RANDOM", "adviser", "bots_of", "default_bots", "policies_for"]
 
@@ -23,15 +23,16 @@ RANDOM = "random"
 SEARCH = "search"
 PREFIX = "cmd"
 PLAYOUTS = 100
+_EFFORT = re.compile(r"(\d+)|(\d+\.?\d*|\.\d+)s")
 _DIGITS = 7
 """Maximum number of digits of a weight."""
 _QUICK = ("sensible", "greedy")
 """Policies to play by, the best first; without any of them, choices are random."""
-_PLANLESS: dict[str, type[RandomBot | RareBot]] = {RANDOM: RandomBot, "rare": RareBot}
+_PLANLESS: dict[str, type[RandomBot]] = {RANDOM: RandomBot, "rare": RareBot}
 
 _MOST_KNOWN = 40
 _known: dict[tuple[object, ...], tuple[object, Checked]] = {}
-"""Cache of policies. The key is the identity of what they were read from, which the entry keeps alive."""
+"""Cache of policies. The key is the identity of what they were read from, which the entry keeps alive, and weights."""
 
 
 def policies_for(ruleset: Rules, weights: Mapping[str, int] | None = None) -> dict[str, Policy]:
@@ -40,38 +41,25 @@ def policies_for(ruleset: Rules, weights: Mapping[str, int] | None = None) -> di
     ``weights`` override those in the files; a file without such a name is unaffected. In policies files, which serve
     all rulesets of the family, lines for unknown decisions are ignored. Raises :class:`RulesetError` with all errors.
     """
+    own = tuple((weights or {}).items())
+    files = []
     with kept_trees():  # their parsed texts may be cached
-        files = _from_files(ruleset, weights)
-        combined = _over(ruleset, files)
+        for document, diagnostics in policies_files(ruleset.shelf, ruleset.composition.family):
+            if document is None:
+                files.append(Checked(diagnostics=diagnostics))
+            else:
+                source = ruleset.model, document, ruleset.statements
+                files.append(_cached((*source, own), partial(policies_in, *source, dict(own))))
+        composed = ruleset.model, ruleset.composition
+        combined = _cached((*composed, *files), partial(policies_of, *composed, files))
     diagnostics = [diagnostic for checked in (combined, *files) for diagnostic in checked.diagnostics]
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         raise RulesetError(diagnostics)
     return combined.policies
 
 
-def _from_files(ruleset: Rules, weights: Mapping[str, int] | None) -> list[Checked]:
-    weights_key = tuple((weights or {}).items())
-    return [
-        Checked(diagnostics=diagnostics) if document is None else _read(ruleset, document, weights_key)
-        for document, diagnostics in policies_files(ruleset.shelf, ruleset.composition.family)
-    ]
-
-
-def _read(ruleset: Rules, document: Document, weights: tuple[tuple[str, int], ...]) -> Checked:
-    read_from = ruleset.model, document, ruleset.statements
-    return _cached(read_from, weights, lambda: policies_in(*read_from, dict(weights)))
-
-
-def _over(ruleset: Rules, files: Sequence[Checked]) -> Checked:
-    """Return all policies, with the layers in the ruleset's own files on top."""
-    read_from = ruleset.model, ruleset.composition, *files
-    return _cached(read_from, (), lambda: policies_of(ruleset.model, ruleset.composition, files))
-
-
-def _cached(
-    read_from: tuple[object, ...], weights: tuple[tuple[str, int], ...], read: Callable[[], Checked]
-) -> Checked:
-    key = *map(id, read_from), weights
+def _cached(read_from: tuple[object, ...], read: Callable[[], Checked]) -> Checked:
+    key = tuple(each if isinstance(each, tuple) else id(each) for each in read_from)
     if key not in _known:
         if len(_known) >= _MOST_KNOWN:
             _known.clear()
@@ -115,18 +103,17 @@ def bots_of(
     free = [seat for seat in range(players) if seat not in occupied]
     if len(names) > max(1, len(free)):
         raise ValueError(f"got {counted(len(names), 'bot')} for {counted(len(free), 'seat')}")
-    table: list[Bot] = []
     makers = {
         name: _program(name, commands) if name.startswith(f"{PREFIX}:") else _maker(name, ruleset, players)
         for name in names
     }
+    table: list[Bot] = []
     for number in range(players):
         table.append(makers[names[free.index(number) % len(names)]](table) if number in free else occupied[number])
     return table
 
 
 def _program(spec: str, commands: bool) -> Callable[[list[Bot]], Bot]:
-    """Return a factory for a program as a bot."""
     from interpreter.bots.command import CommandBot
 
     if not commands:
@@ -158,19 +145,14 @@ def _maker(spec: str, ruleset: Rules, players: int, *, in_world: bool = False) -
 def _searcher(spec: str, arguments: Sequence[str], ruleset: Rules, players: int) -> Callable[[list[Bot]], Bot]:
     """Return the factory of a search bot with a budget of playouts or seconds, and a bot for its playouts."""
     effort, *playout_spec = arguments or [str(PLAYOUTS)]
-    number = effort.removesuffix("s")
-    if (
-        not number.replace(".", "", 1).isdecimal()
-        or (number == effort and not number.isdecimal())
-        or float(number) <= 0
-    ):
+    budget = _EFFORT.fullmatch(effort)
+    if budget is None or float(budget[1] or budget[2]) <= 0:
         raise ValueError(f"got `{spec}`, want a number of playouts or seconds: `{SEARCH}:200`, `{SEARCH}:2s`")
+    playouts, seconds = (int(effort), None) if budget[1] else (None, float(budget[2]))
     policies = policies_for(ruleset)
     name = ":".join(playout_spec) or _quick(policies, RANDOM)
     if name.partition(":")[0] == SEARCH:
         raise ValueError(f"`{SEARCH}` cannot be its own playout bot, got `{spec}`")
-    seconds, playouts = (float(number), None) if number != effort else (None, int(number))
-
     make = _maker(name, ruleset, players, in_world=True)
     table: list[Bot] = []
     table.extend(make(table) for _ in range(players))

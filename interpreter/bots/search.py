@@ -96,7 +96,6 @@ class _Search:
         """Results of the playouts of each tried choice, by world."""
 
     def best(self) -> Code:
-        """Return the code of the best choice."""
         candidates = self._tried()
         self.ends = {code: [] for code in candidates}
         levels = ceil(log2(len(candidates)))
@@ -111,7 +110,6 @@ class _Search:
         return candidates[1] if self._is_better(candidates[1]) else self.usual
 
     def _spent(self) -> float:
-        """Return the fraction of the budget that is spent."""
         if self.bot.playouts is not None:
             return self.done / self.bot.playouts
         assert self.bot.seconds is not None
@@ -200,7 +198,6 @@ class _Search:
             return None
 
     def _played_on(self, game: Game, code: Code, random: Stream) -> Keys | None:
-        """Run a playout in the plain form."""
         assert game.decision is not None
         game.apply(game.decision.option(code))
         for _ in range(DECISIONS):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import NoReturn
 
 import click
@@ -11,7 +12,7 @@ from interpreter.base.diagnostics import Diagnostic, RulesetError, render, rende
 from interpreter.base.plurals import counted
 from interpreter.cli.output import notice
 
-__all__ = ["refused", "report", "tell", "way_on", "words_of"]
+__all__ = ["refused", "refused_for", "report", "tell", "way_on", "words_of", "wrong_value"]
 
 
 def tell(error: Exception) -> NoReturn:
@@ -19,19 +20,18 @@ def tell(error: Exception) -> NoReturn:
     from interpreter.bots.player import BotFailed
     from interpreter.lowering.constants import RuleFailure
 
-    if isinstance(error, RulesetError):
-        report(error)
-        raise click.exceptions.Exit(1)
-    if isinstance(error, RuleFailure):
-        notice(render(Diagnostic(error.code, error.message, error.span)))
-        for line in error.trace:
-            notice(line)
-        raise click.exceptions.Exit(1)
-    if isinstance(error, BotFailed):
-        refused(str(error))
-    if isinstance(error, OSError):
-        raise click.ClickException(words_of(error))
-    raise error
+    match error:
+        case RulesetError():
+            report(error)
+        case RuleFailure():
+            notice("\n".join([render(Diagnostic(error.code, error.message, error.span)), *error.trace]))
+        case BotFailed():
+            notice(f"Error: {error}")
+        case OSError():
+            notice(f"Error: {words_of(error)}")
+        case _:
+            raise error
+    raise click.exceptions.Exit(1)
 
 
 def report(error: RulesetError) -> None:
@@ -56,3 +56,27 @@ def refused(message: str) -> NoReturn:
     """Print the reason of a negative result on stderr and exit with status 1."""
     notice(f"Error: {message}")
     raise click.exceptions.Exit(1)
+
+
+@contextmanager
+def refused_for(*errors: type[Exception]) -> Iterator[None]:
+    """Exit with status 1 and the message of an error, if it is one of these."""
+    try:
+        yield
+    except errors as error:
+        refused(_message(error))
+
+
+@contextmanager
+def wrong_value(option: str, *others: type[Exception]) -> Iterator[None]:
+    """Blame the value of an option for a ``ValueError`` or one of the other errors."""
+    errors: tuple[type[Exception], ...] = (ValueError, *others)
+    try:
+        yield
+    except errors as error:
+        raise click.BadParameter(_message(error), param_hint=option) from None
+
+
+def _message(error: Exception) -> str:
+    """Return the message of an error; that of a ``KeyError`` is quoted in its text."""
+    return str(error.args[0] if isinstance(error, LookupError) and error.args else error)

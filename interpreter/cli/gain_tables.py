@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from interpreter.cli.output import aligned, cut, say, styled, width
+from interpreter.cli.output import cut, say, say_heading, say_table, width
 from interpreter.compare.gains import Gain, tables_of
 
 __all__ = ["tell_gains"]
@@ -15,8 +15,7 @@ _MOST = 5
 
 def tell_gains(found: Sequence[Gain], names: Sequence[str], full: bool) -> None:
     """Print a table for each measure by things; the largest effects come first."""
-    say()
-    say(styled("Cards, nodes and kinds", bold=True))
+    say_heading("Cards, nodes and kinds")
     if not found:
         say("  no measure of both sides is by a card, node or kind: add one under `measures`")
         return
@@ -30,8 +29,8 @@ def tell_gains(found: Sequence[Gain], names: Sequence[str], full: bool) -> None:
         widths = [max(map(len, column)) for column in zip(table.heads, *table.rows, strict=True)]
         room = width() - sum(widths[1:]) - 2 * len(widths)
         rows = [(cut(name, room), *cells) for name, *cells in table.rows]
-        for line in aligned(table.heads, rows, "  ") if rows else ():
-            say(line)
+        if rows:
+            say_table(table.heads, rows, "  ")
     if any(table.left_out for table in tables):
         say()
         say("  --full shows all")

@@ -14,6 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
+from msgspec import Struct
+
+from interpreter.cli.failures import refused, refused_for, wrong_value
+from interpreter.cli.output import notice
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -27,28 +31,32 @@ if TYPE_CHECKING:
     from interpreter.simulate.workers import Crew
 
 __all__ = [
-    "MOST_GAMES",
     "Number",
+    "Request",
     "Seconds",
+    "Setup",
     "about_missing",
-    "alone_for",
+    "all_option",
     "bots_for",
     "bots_option",
     "can_be_written",
     "check_effect",
-    "crew_for",
+    "file_option",
+    "folder_option",
+    "game_argument",
     "games_option",
     "jobs_option",
-    "kept_game",
     "language_for",
     "language_option",
     "loaded",
     "log_argument",
+    "number_option",
     "output_option",
     "overlays_option",
     "players_for",
     "players_option",
     "read_log",
+    "requested",
     "ruleset_argument",
     "seconds_option",
     "seed_for",
@@ -56,7 +64,9 @@ __all__ = [
     "settings_for",
     "settings_given",
     "settings_option",
+    "several_option",
     "several_players_option",
+    "suffix_of",
     "tell_plain",
 ]
 
@@ -131,8 +141,8 @@ class _Numbers(click.types.StringParamType):
         return tuple(map(int, words))
 
 
-def ruleset_argument(function: Function) -> Function:
-    return click.argument("ruleset", metavar="RULESET")(function)
+ruleset_argument = click.argument("ruleset", metavar="RULESET")
+game_argument = click.argument("ruleset", metavar="RULESET|LOG[@N]")
 
 
 class _Log(click.Path):
@@ -147,12 +157,37 @@ class _Log(click.Path):
         return path
 
 
-def log_argument(function: Function) -> Function:
-    return click.argument("log", type=_Log(dir_okay=False, allow_dash=True))(function)
+log_argument = click.argument("log", type=_Log(dir_okay=False, allow_dash=True))
 
 
 def _no_log(path: str, why: str = "no such file") -> click.UsageError:
     return click.UsageError(f"{path}: {why}; {_SAVED}")
+
+
+def number_option(
+    *names: str, about: str, least: int, most: int | None = None, default: int | None = None, show: bool = False
+) -> Callable[[Function], Function]:
+    """Add an option that takes a whole number. ``show``: its description ends with the default."""
+    kind = Number(least, most)
+    return click.option(*names, type=kind, default=default, show_default=show, metavar="N", help=about)
+
+
+def file_option(*names: str, about: str, **kind: bool) -> Callable[[Function], Function]:
+    """Add an option that takes the path of a file; ``kind`` says what :class:`click.Path` allows."""
+    return click.option(*names, type=click.Path(path_type=Path, dir_okay=False, **kind), metavar="FILE", help=about)
+
+
+def folder_option(*names: str, about: str) -> Callable[[Function], Function]:
+    kind = click.Path(path_type=Path, file_okay=False)
+    return click.option(*names, type=kind, metavar="FOLDER", help=about)
+
+
+def several_option(
+    *names: str, metavar: str, about: str, default: str = "", required: bool = False
+) -> Callable[[Function], Function]:
+    """Add an option that may be given several times."""
+    about = f"{about} Repeatable.{f'  [default: {default}]' if default else ''}"
+    return click.option(*names, multiple=True, required=required, metavar=metavar, help=about)
 
 
 def overlays_option(function: Function) -> Function:
@@ -177,17 +212,14 @@ def overlays_option(function: Function) -> Function:
         return function(overlays=(*(name for name, _, _ in parted), *signed), **others)
 
     about = "Allow combinations that no rulebook covers."
-    allowed = click.Choice(["undefined"])
-    command = click.option("--allow", multiple=True, type=allowed, help=about)(command)
-    about = "Leave out an overlay that the ruleset lists. Repeatable."
-    command = click.option("--without", multiple=True, metavar="OVERLAY", help=about)(command)
-    about = "Add an overlay, by id or path; N is its number of seats. Repeatable."
-    return click.option("--with", "overlays", multiple=True, metavar="OVERLAY[:N]", help=about)(command)  # type: ignore
+    allow = click.option("--allow", multiple=True, type=click.Choice(["undefined"]), help=about)
+    without = several_option("--without", metavar="OVERLAY", about="Leave out an overlay that the ruleset lists.")
+    about = "Add an overlay, by id or path; N is its number of seats."
+    return several_option("--with", "overlays", metavar="OVERLAY[:N]", about=about)(without(allow(command)))  # type: ignore
 
 
 def players_option(default: str = "smallest number that needs no extra overlay") -> Callable[[Function], Function]:
-    about = f"Number of players.  [default: {default}]"
-    return click.option("-p", "--players", type=Number(min=1), metavar="N", help=about)
+    return number_option("-p", "--players", about=f"Number of players.  [default: {default}]", least=1)
 
 
 def several_players_option(default: str) -> Callable[[Function], Function]:
@@ -197,8 +229,12 @@ def several_players_option(default: str) -> Callable[[Function], Function]:
         return tuple(number for numbers in value for number in numbers)
 
     about = f"Numbers of players, separated by commas.  [default: {default}]"
-    form = "N[,N]..."
-    return click.option("-p", "--players", type=_Numbers(), multiple=True, callback=flat, metavar=form, help=about)
+    kind, form = _Numbers(), "N[,N]..."
+    names = ("-p", "--players", "numbers")
+    return click.option(*names, type=kind, multiple=True, callback=flat, metavar=form, help=about)
+    return click.option(
+        "-p", "--players", "numbers", type=_Numbers(), multiple=True, callback=flat, metavar=form, help=about
+    )
 
 
 def games_option(
@@ -206,7 +242,7 @@ def games_option(
 ) -> Callable[[Function], Function]:
     """Add ``--games``. ``about`` describes the default, if it is more than the number."""
     text = f"Number of games.  [default: {about or default}]"
-    return click.option("-n", "--games", type=Number(least, most), default=default, metavar="N", help=text)
+    return number_option("-n", "--games", about=text, least=least, most=most, default=default)
 
 
 def seconds_option(default: float | None, about: str, *, zero: bool = False) -> Callable[[Function], Function]:
@@ -215,14 +251,13 @@ def seconds_option(default: float | None, about: str, *, zero: bool = False) -> 
     return click.option("--time", "--seconds", "seconds", type=kind, default=default, metavar="SECONDS", help=text)
 
 
-def seed_option(function: Function) -> Function:
-    about = "Random seed.  [default: random, printed]"
-    return click.option("--seed", type=Number(0, MOST_SEEDS), metavar="N", help=about)(function)
-
-
-def settings_option(function: Function) -> Function:
-    about = "Set a setting or interpretation; separate list items with commas. Repeatable."
-    return click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=about)(function)
+seed_option = number_option("--seed", about="Random seed.  [default: random, printed]", least=0, most=MOST_SEEDS)
+settings_option = several_option(
+    "--set",
+    "settings",
+    metavar="KEY=VALUE",
+    about="Set a setting or interpretation; separate list items with commas.",
+)
 
 
 def bots_option(default: str = "sensible if available, else greedy, else random") -> Callable[[Function], Function]:
@@ -234,17 +269,136 @@ def bots_option(default: str = "sensible if available, else greedy, else random"
     return click.option("--bots", metavar="NAMES", help=about)
 
 
-def jobs_option(function: Function) -> Function:
-    about = "Number of processes.  [default: all cores]"
-    return click.option("-j", "--jobs", type=Number(min=1), metavar="N", help=about)(function)
+jobs_option = number_option("-j", "--jobs", about="Number of processes.  [default: all cores]", least=1)
+language_option = click.option(
+    "--language",
+    "--lang",
+    default="en",
+    envvar=LANGUAGE,
+    show_default=True,
+    metavar="LANGUAGE",
+    help="Output language, if the ruleset supports it.",
+)
 
 
-def language_option(function: Function) -> Function:
-    about = "Output language, if the ruleset supports it."
-    option = click.option(
-        "--language", "--lang", default="en", envvar=LANGUAGE, show_default=True, metavar="LANGUAGE", help=about
+all_option = click.option("--all", "every", is_flag=True, help="Without arguments: all, including the shipped ones.")
+
+
+def output_option(*formats: str) -> Callable[[Function], Function]:
+    """Add ``-o`` with the formats of the command; the first one is the default."""
+    return click.option(
+        "-o", "--output", type=click.Choice(formats), default=formats[0], show_default=True, help="Output format."
     )
-    return option(function)
+
+
+# --- all values as one
+
+
+class Request(Struct, frozen=True):
+    """What the shared options of a command ask for."""
+
+    ruleset: str = ""
+    overlays: tuple[str, ...] = ()
+    players: int | None = None
+    seed: int | None = None
+    settings: tuple[str, ...] = ()
+    bots: str | None = None
+    jobs: int | None = None
+
+    def load(self, other: str = "") -> Ruleset:
+        """Load the ruleset. ``other`` is the next argument, in case they are swapped."""
+        return loaded(self.ruleset, self.overlays, other)
+
+    def setup(self, ruleset: Ruleset | None = None) -> Setup:
+        """Load the ruleset, unless it is given, and check that a game can begin so."""
+        composed, players = players_for(ruleset or self.load(), self.players)
+        seed = seed_for(self.seed)
+        return Setup(composed, self.overlays, players, seed, settings_for(composed, players, self.settings))
+
+    def kept_game(self) -> Game | None:
+        """Return the game of ``LOG@N`` or ``LOG``; None for a ruleset."""
+        path, at, number = self.ruleset.rpartition("@")
+        if not at:
+            path, number = self.ruleset, ""
+        if path.endswith(YAML) or not Path(path).is_file():
+            if path.endswith((".jsonl", ".json", ".log")):
+                raise _no_log(path)
+            return None
+        if at and not number.isdigit():
+            raise click.UsageError(f"got `{path}@{number}`, want the number of choices after the `@`")
+        for name in self.of_a_game:
+            raise click.UsageError(f"--{name} goes with a ruleset, not with a saved game")
+        from interpreter.play.game_records import Difference, replay_game, ruleset_of
+
+        saved = read_log(path)
+        if number and int(number) > len(saved.choices):
+            raise click.UsageError(f"{path} has {len(saved.choices)} choices, not {number}")
+        try:
+            return replay_game(ruleset_of(saved), saved, int(number) if number else None)
+        except Difference as difference:
+            refused(f"{path}: {difference}")
+
+    @property
+    def of_a_game(self) -> list[str]:
+        """The given options that say how a new game begins."""
+        given = {"with": self.overlays, "players": self.players, "seed": self.seed, "set": self.settings}
+        return [name for name, value in given.items() if value not in (None, ())]
+
+    @property
+    def place(self) -> str:
+        """The name of the ruleset for other processes."""
+        return str(Path(self.ruleset).resolve()) if Path(self.ruleset).is_file() else self.ruleset
+
+    def processes(self, games: int) -> int:
+        from interpreter.simulate.workers import cores
+
+        return min(self.jobs or cores(), max(1, games))
+
+    def crew(self, games: int) -> AbstractContextManager[Crew] | None:
+        """Return the worker processes; None if this process is enough."""
+        from interpreter.simulate.workers import processes
+
+        number = self.processes(games)
+        return processes(number) if number > 1 else None
+
+    @property
+    def alone(self) -> float:
+        """The seconds that this process plays alone: shorter runs need no workers."""
+        return ALONE if self.jobs is None else 0.0
+
+
+class Setup(Struct, frozen=True):
+    """How a game begins: a ruleset composed for a number of players, the requested overlays, and checked settings."""
+
+    ruleset: Ruleset
+    overlays: tuple[str, ...]
+    players: int
+    seed: int
+    settings: dict[str, Json]
+
+    def new_game(self) -> Game:
+        return self.ruleset.new_game(self.players, self.seed, self.settings)
+
+    def bots(self, spec: str | None, persons: Mapping[int, Bot] | None = None) -> list[Bot]:
+        return bots_for(self.ruleset, self.players, spec, persons)
+
+    def as_data(self) -> dict[str, Json]:
+        about = {"ruleset": self.ruleset.id, "overlays": list(self.overlays)}
+        return {**about, "players": self.players, "seed": self.seed, "settings": self.settings}
+
+
+def requested(function: Callable[..., object]) -> Callable[..., object]:
+    """Pass the values of the shared options as one object. It stands below the options."""
+
+    @wraps(function)
+    def command(**values: object) -> object:
+        shared = {name: values.pop(name) for name in Request.__struct_fields__ if name in values}
+        return function(Request(**shared), **values)  # type: ignore[arg-type]
+
+    return command
+
+
+# --- single values
 
 
 def language_for(ruleset: Rules, language: str) -> str:
@@ -258,16 +412,6 @@ def language_for(ruleset: Rules, language: str) -> str:
         message = f"`{ruleset.id}` has no texts in `{language}`; it has {', '.join(f'`{name}`' for name in known)}"
         raise click.BadParameter(message, param_hint="--language")
     return language
-
-
-def output_option(*formats: str) -> Callable[[Function], Function]:
-    """Add ``-o`` with the formats of the command; the first one is the default."""
-    return click.option(
-        "-o", "--output", type=click.Choice(formats), default=formats[0], show_default=True, help="Output format."
-    )
-
-
-# --- values of options
 
 
 def loaded(name: str, overlays: Sequence[str] = (), other: str = "") -> Ruleset:
@@ -299,8 +443,6 @@ def tell_plain(ruleset: Ruleset, players: int = 0, settings: Mapping[str, object
     """At the end of the command, say on stderr why the plain form has played, if a module could not. With a number of
     players, say it also if other processes have played."""
 
-    from interpreter.cli.output import notice
-
     def tell() -> None:
         reasons = ruleset.reasons_for_plain
         if players and not reasons:
@@ -323,13 +465,9 @@ def seed_for(seed: int | None) -> int:
 def players_for(ruleset: Ruleset, players: int | None) -> tuple[Ruleset, int]:
     """Return the ruleset as composed for the number of players, and the number. Exit with the reason if the ruleset
     does not allow it."""
-    from interpreter.cli.failures import refused
-
     number = ruleset.players.usual if players is None else players
-    try:
+    with refused_for(ValueError):
         ruleset.check_players(number)
-    except ValueError as error:
-        refused(str(error))
     return ruleset.for_players(number), number
 
 
@@ -339,11 +477,9 @@ def settings_for(ruleset: Rules, players: int, assignments: Sequence[str]) -> di
 
     settings = settings_given(ruleset, assignments)
     check_effect(settings, ruleset)
-    try:
+    with wrong_value("--set"):
         if settings:
             new_game(ruleset, players, settings=settings)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--set") from None
     return settings
 
 
@@ -379,26 +515,10 @@ def _seats_of(ruleset: Rules, overlay: str) -> str:
 
 
 def bots_for(ruleset: Rules, players: int, spec: str | None, persons: Mapping[int, Bot] | None = None) -> list[Bot]:
-    """Return a bot or person for each seat."""
     from interpreter.bots.registry import bots_of, default_bots
 
-    try:
+    with wrong_value("--bots"):
         return bots_of(spec or default_bots(ruleset), ruleset, players, persons, commands=True)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--bots") from None
-
-
-def crew_for(jobs: int | None, games: int) -> AbstractContextManager[Crew] | None:
-    """Return the worker processes; None if this process is enough."""
-    from interpreter.simulate.workers import cores, processes
-
-    number = min(jobs or cores(), max(1, games))
-    return processes(number) if number > 1 else None
-
-
-def alone_for(jobs: int | None) -> float:
-    """Return the seconds that this process plays alone: shorter runs need no workers."""
-    return ALONE if jobs is None else 0.0
 
 
 def suffix_of(file: Path | str | None, *suffixes: str) -> str:
@@ -431,29 +551,3 @@ def read_log(path: str) -> SavedGame:
         raise click.UsageError(f"{path}: not a saved game: not a text file; {_SAVED}") from None
     except ValueError as error:
         raise click.UsageError(f"{path}: {error}; {_SAVED}") from None
-
-
-def kept_game(where: str, **others: object) -> Game | None:
-    """Return the game of ``LOG@N`` or ``LOG``; None for a ruleset. ``others`` are options that need a ruleset."""
-    path, at, number = where.rpartition("@")
-    if not at:
-        path, number = where, ""
-    if path.endswith(YAML) or not Path(path).is_file():
-        if path.endswith((".jsonl", ".json", ".log")):
-            raise _no_log(path)
-        return None
-    if at and not number.isdigit():
-        raise click.UsageError(f"got `{path}@{number}`, want the number of choices after the `@`")
-    for name, value in others.items():
-        if value is not None and value != ():
-            raise click.UsageError(f"--{name} goes with a ruleset, not with a saved game")
-    from interpreter.cli.failures import refused
-    from interpreter.play.game_records import Difference, replay_game, ruleset_of
-
-    saved = read_log(path)
-    if number and int(number) > len(saved.choices):
-        raise click.UsageError(f"{path} has {len(saved.choices)} choices, not {number}")
-    try:
-        return replay_game(ruleset_of(saved), saved, int(number) if number else None)
-    except Difference as difference:
-        refused(f"{path}: {difference}")

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import lru_cache
 from importlib.util import find_spec
 from itertools import islice
 from typing import TYPE_CHECKING, cast
 
+from interpreter.base.plain_data import Json
 from interpreter.bots.command import WANTS, question
 from interpreter.bots.player import Stream
 from interpreter.bots.policy import PolicyBot
 from interpreter.bots.registry import adviser, bots_of
 from interpreter.drawing.picture import picture_of
+from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
 from interpreter.explain.legality import conditions_of
@@ -29,7 +30,6 @@ from interpreter.testing.channels import Channel, asked, tried
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
     from interpreter.serve.archive import Store
-    from interpreter.serve.scene import Maps
 
 __all__ = ["CHANNELS"]
 
@@ -40,10 +40,13 @@ EXPLAINED = 3
 def _explanations(game: Game, player: int) -> object:
     """Return why options are legal and other choices are not."""
     decision = asked(game, player)
-    if decision is None:
-        return []
-    options = (option.as_dict() for option in islice(decision.options, EXPLAINED))
-    return [_conditions(game, choice, player) for choice in (*options, *tried(game, decision))]
+    choices = (*_first(decision), *tried(game, decision)) if decision is not None else ()
+    return [_conditions(game, choice, player) for choice in choices]
+
+
+def _first(decision: Decision | None) -> list[dict[str, Json]]:
+    """Return the first options of a decision."""
+    return [option.as_dict() for option in islice(decision.options, EXPLAINED)] if decision is not None else []
 
 
 def _conditions(game: Game, choice: Mapping[str, object], player: int) -> object:
@@ -57,15 +60,11 @@ def _protocol(game: Game, player: int) -> object:
     """Return the answers to all requests that name the seat that looks."""
     engine = Engine(cast("Ruleset", game.ruleset))
     engine.games[1] = game
-    requests: list[tuple[str, dict[str, object]]] = [
-        (method, {"player": player}) for method in ("status", "view", "log")
-    ]
+    requests: list[tuple[str, dict[str, object]]]
+    requests = [(method, {"player": player}) for method in ("status", "view", "log")]
     if game.decision_of(player) is not None:
         requests.append(("options", {"by": player}))
-    decision = asked(game, player)
-    if decision is not None:
-        choices = [option.as_dict() for option in islice(decision.options, EXPLAINED)]
-        requests += [("explain", {"player": player, "choice": choice}) for choice in choices]
+    requests += [("explain", {"player": player, "choice": choice}) for choice in _first(asked(game, player))]
     lines = (json.dumps({"id": 1, "method": method, "params": {"game": 1, **params}}) for method, params in requests)
     return [engine.answer(line) for line in lines]
 
@@ -113,15 +112,7 @@ def _page(game: Game, player: int) -> object:
     kept = Kept("table", header_of(game), "", "host", "watch", True, seats, audience="shared")
     copy = game.clone(log=True)  # gets the names of its persons
     live = Live(kept, cast("Ruleset", copy.ruleset), copy, cast("Store", None), 0.0)  # nothing is stored
-    view = View(live, player, _maps(game.ruleset.id))
-    return {name: str(piece) for name, piece in view.pieces().items()}
-
-
-@lru_cache(maxsize=4)
-def _maps(ruleset: str) -> Maps:
-    from interpreter.serve.scene import Maps
-
-    return Maps()
+    return {name: str(piece) for name, piece in View(live, player).pieces().items()}
 
 
 def _all() -> Mapping[str, Channel]:

@@ -7,10 +7,14 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, repeat, zip_longest
+from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import fill, wrap
 
 import click
+from msgspec import to_builtins
+
+from interpreter.base.plain_data import Value
 
 __all__ = [
     "aligned",
@@ -19,11 +23,19 @@ __all__ = [
     "cut",
     "discard_output",
     "notice",
+    "picked",
+    "relative",
     "say",
+    "say_heading",
+    "say_lines",
+    "say_rows",
+    "say_table",
     "styled",
+    "unheaded",
     "wants_colour",
     "width",
     "wrapped",
+    "write_page",
 ]
 
 _GAP = "  "
@@ -34,6 +46,25 @@ _LEAST = 12
 def say(text: str = "") -> None:
     """Print a line of data on stdout."""
     click.echo(text)
+
+
+def say_lines(lines: Iterable[str]) -> None:
+    for line in lines:
+        say(line)
+
+
+def say_heading(text: str) -> None:
+    """Print a heading, apart from what stands before it."""
+    say()
+    say(styled(text, bold=True))
+
+
+def say_table(columns: Sequence[str], rows: Iterable[Iterable[object]], indent: str = "") -> None:
+    say_lines(aligned(columns, rows, indent))
+
+
+def say_rows(rows: Iterable[Iterable[object]], indent: str = "  ") -> None:
+    say_lines(unheaded(rows, indent))
 
 
 def wrapped(text: str) -> str:
@@ -52,8 +83,27 @@ def notice(text: str) -> None:
 
 
 def as_json(value: object, *, compact: bool = False) -> None:
-    """Print a value as JSON; on one line if ``compact``."""
-    say(json.dumps(value, ensure_ascii=False, indent=None if compact else 2))
+    """Print a value, which may contain records, as JSON; on one line if ``compact``."""
+    say(json.dumps(value, ensure_ascii=False, indent=None if compact else 2, default=to_builtins))
+
+
+def picked(record: object, *names: str) -> dict[str, Value]:
+    return {name: getattr(record, name) for name in names}
+
+
+def relative(path: Path) -> str:
+    """Return the path relative to the current folder if it is below it."""
+    absolute = path.absolute()
+    return (absolute.relative_to(Path.cwd()) if absolute.is_relative_to(Path.cwd()) else path).as_posix()
+
+
+def write_page(text: str, path: Path | str | None, about: str) -> None:
+    """Write a text to a file, and a remark that says what it is; to stdout if there is no file."""
+    if path is None or str(path) == "-":
+        click.echo(text, nl=False)
+        return
+    Path(path).write_text(text, encoding="utf-8")
+    notice(f"{path}: {about}")
 
 
 def wants_colour() -> bool:
@@ -76,12 +126,17 @@ def cut(text: str, room: int) -> str:
     return text if len(text) <= room else f"{text[: max(0, room - 1)].rstrip()}…"
 
 
-def aligned(columns: Sequence[str], rows: Iterable[Sequence[object]], indent: str = "") -> list[str]:
+def aligned(columns: Sequence[str], rows: Iterable[Iterable[object]], indent: str = "") -> list[str]:
     """Return the lines of a table, without trailing blanks and no wider than :func:`width`. Columns of numbers are
     aligned to the right. In a table that is too wide, texts are wrapped; too many columns are parted into blocks of
     about the same width, which all begin with the first column."""
     table = [columns, *(list(map(str, row)) for row in rows)]
     return [(indent + line).rstrip() for line in _laid_out([*zip(*table, strict=True)], width() - len(indent))]
+
+
+def unheaded(rows: Iterable[Iterable[object]], indent: str = "  ") -> list[str]:
+    listed = [list(row) for row in rows]
+    return aligned([""] * len(listed[0]), listed, indent)[1:] if listed else []
 
 
 def _laid_out(columns: Sequence[Sequence[str]], room: int) -> Iterator[str]:
@@ -145,5 +200,4 @@ def board(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     if columns:
         head, *lines = aligned([column.replace("_", " ") for column in columns], rows, "  ")
         say(styled(head, dim=True))
-        for line in lines:
-            say(line)
+        say_lines(lines)

@@ -9,7 +9,7 @@ from typing import TextIO
 from interpreter.base.diagnostics import RulesetError, rendered
 from interpreter.bots.player import Code
 from interpreter.cli.failures import refused
-from interpreter.cli.output import say, styled
+from interpreter.cli.output import say, say_lines, styled
 from interpreter.cli.session import Leaves, Person, TakesBack
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
@@ -94,17 +94,14 @@ def _moves(person: _Recorder, game: Game) -> None:
             game.apply(person.asked(game, decision))
         except TakesBack:
             say("undone" if game.undo() else "there is nothing to undo")
-        except _Done:
-            return
-        except Leaves:
+        except (_Done, Leaves):
             return
 
 
 def _facts(person: _Recorder, recording: Recording) -> None:
     changes = recording.changes()
     say(styled(FACTS, bold=True))
-    for number, text in enumerate(changes[:MOST_SHOWN], 1):
-        say(f"  {number:3}  {text}")
+    say_lines(f"  {number:3}  {text}" for number, text in enumerate(changes[:MOST_SHOWN], 1))
     while text := person.read():
         numbers = text.replace(",", " ").split()
         if all(number.isdigit() and 1 <= int(number) <= len(changes) for number in numbers):

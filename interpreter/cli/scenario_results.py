@@ -13,7 +13,6 @@ __all__ = ["failure_report"]
 
 
 def failure_report(outcome: Outcome, statements: Mapping[str, Statement]) -> Iterator[str]:
-    """Yield the lines of the report of a failed scenario."""
     scenario = outcome.scenario
     yield f"{styled('failed', fg='red')} {styled(scenario.id, bold=True)}, with {outcome.ruleset}"
     for failure in outcome.failures:

@@ -11,7 +11,7 @@ import click
 from interpreter.base.messages import frame
 from interpreter.bots.player import Code, Stream
 from interpreter.bots.registry import adviser, bots_of
-from interpreter.cli.output import board, notice, say, styled
+from interpreter.cli.output import board, notice, say, say_lines, styled
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove, legal_choice
@@ -47,17 +47,15 @@ class Person:
         """Show the options and read lines until one of them chooses an option."""
         codes = decision.codes
         self._show(game, decision, codes)
-        while True:
-            code = self._line(game, decision, codes)
-            if code is not None:
-                return decision.option(code)
+        while (code := self._line(game, decision, codes)) is None:
+            pass
+        return decision.option(code)
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
         """Ask this person to break a tie of another seat, by number."""
         who = Spoken(game.table, game.state, self.language).text(decision.actor, SEAT)
         say(styled(self._frame("decide_for", who=who), bold=True))
-        for line in numbered(game, decision, codes, self.language):
-            say(line)
+        say_lines(numbered(game, decision, codes, self.language))
         while True:
             text = self._read()
             if text.isdigit() and 1 <= int(text) <= len(codes):
@@ -68,8 +66,7 @@ class Person:
 
     def _show(self, game: Game, decision: Decision, codes: Sequence[Code]) -> None:
         say(styled(question_of(game.table, game.state, decision, self.language, self.seat), bold=True))
-        for line in numbered(game, decision, codes, self.language):
-            say(line)
+        say_lines(numbered(game, decision, codes, self.language))
 
     def _boards(self, game: Game) -> None:
         for declaration in game.ruleset.model.boards:
@@ -100,9 +97,8 @@ class Person:
         if not text or self._command(game, decision, codes, text):
             return None
         try:
-            return legal_choice(
-                game.table, game.decision, understood(game, decision, text, self.language), self.language
-            )
+            choice = understood(game, decision, text, self.language)
+            return legal_choice(game.table, game.decision, choice, self.language)
         except ValueError as error:
             say(self._frame("see_help", error=error))
         except IllegalMove as refusal:
@@ -153,12 +149,10 @@ class Person:
         """Explain a refused choice: each condition that fails, with its rule and statements."""
         if not refusal.reasons:
             say(self._frame("refused", why=refusal))
+        statements = game.ruleset.statements
         for reason in refusal.reasons:
             say(self._frame("refused", why=reason))
-            for cite in reason.cites:
-                statement = game.ruleset.statements.get(cite)
-                if statement is not None:
-                    say(f"   {cite}: {statement.told}")
+            say_lines(f"   {cite}: {statements[cite].told}" for cite in reason.cites if cite in statements)
 
     def _save(self, game: Game, path: str) -> None:
         if not path:

@@ -11,9 +11,6 @@ Differences are independent, so any number of workers can play them (:mod:`inter
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from functools import lru_cache, partial
-from statistics import fmean
 
 from msgspec import Struct
 
@@ -21,44 +18,24 @@ from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import RulesetError
 from interpreter.bots.registry import bots_of
 from interpreter.compare.differences import Comparison
-from interpreter.compare.divergence import Line, Parting, in_step, own_settings
+from interpreter.compare.divergence import Apart, Line, Parting, in_step, own_settings
 from interpreter.compare.graft import GRAFTED, grafted
 from interpreter.compare.paired_games import PairPlan, compared_by
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.parse import Trees, remembered
 from interpreter.lowering.constants import RuleFailure
-from interpreter.simulate.workers import Batch, Crew, Work, batch_of, shared
+from interpreter.simulate.workers import Work
 
-__all__ = ["Alone", "one_at_a_time", "ranked", "singles"]
+__all__ = ["Alone", "Singly", "ranked", "singles"]
 
 MOST_LINES = 100
 """Number of games of the unchanged ruleset that are kept for all differences."""
 
 
-class Alone(Struct, frozen=True):
-    """Effect of a difference by itself, by the path of its first change.
+class Alone(Apart, frozen=True):
+    """Effect of a difference by itself, by the path of its first change. ``why`` says why it cannot be played alone."""
 
-    ``partings`` are the divergences of the games that diverge, of ``games``. ``why`` says why it cannot be played
-    alone.
-    """
-
-    path: str
-    games: int
-    partings: tuple[Parting, ...] = ()
     why: str = ""
-
-    @property
-    def share(self) -> float:
-        return len(self.partings) / self.games if self.games else 0.0
-
-    @property
-    def choices(self) -> float:
-        """Return the mean number of choices before games diverge."""
-        return fmean([parting.choices for parting in self.partings] or [0])
-
-    @property
-    def round(self) -> float:
-        return fmean([parting.round for parting in self.partings] or [0])
 
 
 def ranked(effects: Iterable[Alone]) -> list[Alone]:
@@ -82,77 +59,52 @@ def singles(comparison: Comparison) -> list[tuple[str, str, str]]:
     return [(*thing, path) for thing, path in paths.items()]
 
 
-def one_at_a_time(
-    plan: PairPlan,
-    comparison: Comparison,
-    seeds: Sequence[int],
-    crew: AbstractContextManager[Crew] | None = None,
-    alone: float = 0.0,
-    stopped: Callable[[], bool] = bool,
-) -> Iterator[list[Alone]]:
-    """Yield the effects of all differences, several at a time, in any order. Distributed by :func:`shared`."""
-    numbers = range(len(singles(comparison)))
-    here = _playing(plan, comparison, tuple(seeds))
-    return shared(here, partial(_play_batch, plan, tuple(seeds)), numbers, crew, alone, stopped)
+class Singly(Struct, frozen=True):
+    """Job of playing each difference by itself with these seeds. Differences have numbers: their places in
+    :func:`singles`."""
+
+    plan: PairPlan
+    seeds: tuple[int, ...]
+
+    def work(self, given: Comparison | None = None, /) -> Work[Alone]:
+        comparison = given or compared_by(self.plan)
+        bots = bots_of(self.plan.bots, comparison.a, self.plan.players)
+        things = singles(comparison)
+        known: dict[int, Line] = {}
+        trees = Trees()
+
+        def line(seed: int) -> Line:
+            """Return the game of the unchanged ruleset, which is the same for all differences."""
+            found = known.get(seed) or Line(comparison.a, bots, seed, dict(self.plan.settings))
+            if len(known) < MOST_LINES:
+                known[seed] = found
+            return found
+
+        def effect(section: str, name: str, path: str, stopped: Callable[[], bool]) -> Alone:
+            try:
+                with remembered(trees):  # all but one rule are parsed already
+                    changed = grafted(comparison.a, comparison.b, section, name)
+                changed.table(self.plan.players, changed.settings(own_settings(changed, dict(self.plan.settings))))
+            except (RulesetError, RuleFailure) as failure:
+                first = failure.diagnostics[0] if isinstance(failure, RulesetError) else failure
+                return Alone(path, 0, why=first.message)
+            partings = [_parting(line(seed), changed) for seed in self.seeds if not stopped()]
+            return Alone(path, len(self.seeds), tuple(parting for parting in partings if parting.is_apart))
+
+        def work(numbers: Sequence[int], stopped: Callable[[], bool]) -> Iterator[Alone]:
+            for number in numbers:
+                alone = effect(*things[number], stopped)
+                if stopped():
+                    return
+                yield alone
+
+        return work
 
 
-def _play_batch(plan: PairPlan, seeds: tuple[int, ...], numbers: Sequence[int]) -> Batch[Alone]:
-    return batch_of(lambda: _ready(plan, seeds), numbers)
-
-
-@lru_cache(maxsize=1)
-def _ready(plan: PairPlan, seeds: tuple[int, ...]) -> Work[Alone]:
-    return _playing(plan, compared_by(plan), seeds)
-
-
-def _playing(plan: PairPlan, comparison: Comparison, seeds: tuple[int, ...]) -> Work[Alone]:
-    bots = bots_of(plan.bots, comparison.a, plan.players)
-    things = singles(comparison)
-    known: dict[int, Line] = {}
-    trees = Trees()
-
-    def line(seed: int) -> Line:
-        """Return the game of the unchanged ruleset, which is the same for all differences."""
-        found = known.get(seed) or Line(comparison.a, bots, seed, dict(plan.settings))
-        if len(known) < MOST_LINES:
-            known[seed] = found
-        return found
-
-    def work(numbers: Sequence[int], stopped: Callable[[], bool]) -> Iterator[Alone]:
-        for number in numbers:
-            effect = _alone(comparison, things[number], trees, line, seeds, plan, stopped)
-            if stopped():
-                return
-            yield effect
-
-    return work
-
-
-def _alone(
-    comparison: Comparison,
-    thing: tuple[str, str, str],
-    trees: Trees,
-    line: Callable[[int], Line],
-    seeds: Sequence[int],
-    plan: PairPlan,
-    stopped: Callable[[], bool],
-) -> Alone:
-    section, name, path = thing
-    try:
-        with remembered(trees):  # all but one rule are parsed already
-            changed = grafted(comparison.a, comparison.b, section, name)
-        changed.table(plan.players, changed.settings(own_settings(changed, dict(plan.settings))))
-    except (RulesetError, RuleFailure) as failure:
-        first = failure.diagnostics[0] if isinstance(failure, RulesetError) else failure
-        return Alone(path, 0, why=first.message)
-    partings = [_parting(line, seed, changed) for seed in seeds if not stopped()]
-    return Alone(path, len(seeds), tuple(parting for parting in partings if parting.is_apart))
-
-
-def _parting(line: Callable[[int], Line], seed: int, changed: Ruleset) -> Parting:
+def _parting(line: Line, changed: Ruleset) -> Parting:
     """Return the divergence of a game. A rule that fails in the changed ruleset counts as one, too."""
     with no_search():
         try:
-            return in_step(line(seed), changed)[0]
+            return in_step(line, changed)[0]
         except RuleFailure as failure:
-            return Parting(seed, 0, 0, b=failure.message)
+            return Parting(line.seed, 0, 0, b=failure.message)

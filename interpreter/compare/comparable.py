@@ -13,10 +13,9 @@ from functools import cached_property
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interpreter.base.yaml_values import word, words
 from interpreter.compare.outline import Outline
 from interpreter.compare.partial_evaluation import applied
-from interpreter.compare.play_order import Topic, below, nodes_of
+from interpreter.compare.play_order import Topic, nodes_of, placed, play_of, topics_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.explain.cross_reference import Part, for_readers, part_of, type_text
 from interpreter.kernel.state import Value
@@ -26,6 +25,7 @@ from interpreter.language.types import MadeType, Type
 from interpreter.language.walk import descendants
 from interpreter.reading.ruleset_files import can_have
 from interpreter.reading.yaml import Mapping, Scalar, Sequence
+from interpreter.sections.behaviour import Case
 from interpreter.sections.declarations import Entry
 
 __all__ = ["CHAPTERS", "Compared", "Side", "Text", "View"]
@@ -80,12 +80,10 @@ class Compared:
         """Optional overlays that it does not have: titles by id."""
         shelf = self.ruleset.shelf
         here = {document.id for document in self.ruleset.composition.documents}
-        read = (shelf.read("overlay", id)[0] for id in shelf.ids("overlay"))
         return {
-            overlay.id: word(overlay.root.get("title"), overlay.id)
-            for overlay in read
-            if overlay is not None and overlay.id not in self.taken
-            if can_have(here, overlay)
+            overlay.id: overlay.title
+            for overlay in shelf.documents("overlay")
+            if overlay.id not in self.taken and can_have(here, overlay)
         }
 
     def view(self, settings: Dict[str, Value], open_: frozenset[str]) -> View:
@@ -130,7 +128,7 @@ class View:
         """Return the layers of a rule, down to the first that always answers and never calls `base`."""
         if name not in self._layers:
             layers = list(self.model.rules[name].layers)
-            final = [place for place, layer in enumerate(layers) if layer.when is None and not _calls_base(layer.body)]
+            final = [place for place, layer in enumerate(layers) if layer.when is None and not _has_base(layer)]
             self._layers[name] = layers[final[-1] if final else 0 :]
         return self._layers[name]
 
@@ -159,16 +157,11 @@ class View:
     def _block(self, procedure: str | None) -> object:
         return _plain(self.model.blocks[procedure]) if procedure is not None else None
 
-    def entries(self, topic: Topic) -> list[Entry]:
-        """Return the declaration of each text."""
-        entries = self.ruleset.composition.layers(topic.section, topic.name)
-        if topic.section == "rules":
-            return [entries[layer.layer] for layer in self.layers(topic.name)]
-        return entries[-1:]
-
     def side(self, topic: Topic, texts: Iterable[int]) -> Side:
         """Return some of the texts of a topic, with their descriptions and citations."""
-        entries = self.entries(topic)
+        entries = self.ruleset.composition.layers(topic.section, topic.name)
+        is_rule = topic.section == "rules"
+        entries = [entries[layer.layer] for layer in self.layers(topic.name)] if is_rule else entries[-1:]
         parts = tuple(self._part(topic.section, entries[place]) for place in texts)
         return Side("\n".join(f"where {part.when}:\n{part.text}" if part.when else part.text for part in parts), parts)
 
@@ -176,8 +169,8 @@ class View:
         part = part_of(self.ruleset, section, entry)
         own = set(self.ruleset.own_cites(tuple(quote.id for quote in part.cites)))
         text = part.text if section == "rules" else "\n".join(_lines(entry.value))
-        about = word(entry.get("about"))
-        return replace(part, text=text, about=about, cites=tuple(quote for quote in part.cites if quote.id in own))
+        cites = tuple(quote for quote in part.cites if quote.id in own)
+        return replace(part, text=text, about=entry.remarks.about, cites=cites)
 
     # --- chapters in the order of play
 
@@ -185,27 +178,20 @@ class View:
     def chapters(self) -> dict[Topic, str]:
         """The chapter of every topic: the first moment at which it matters."""
         model, facts = self.model, self.ruleset.program.reach.phase_facts
-        play = [*([model.setup] if model.setup else []), *model.phases]
-        firsts = {Topic("rules", name) for name in play if name in model.rules}
-        seen = set(firsts)
-        chapters: dict[Topic, str] = {}
-        heads: list[tuple[str, list[Topic]]] = [(name, [Topic("rules", name)]) for name in play if name in model.rules]
-        for name in play:
+        heads = [(name, [Topic("rules", name)]) for name in self.phases if name in model.rules]
+        for name in self.phases:
             events = facts[name].events if name in facts else ()
             heard = [Topic("triggers", trigger.name) for trigger in model.triggers.values() if trigger.event in events]
             heads.append((name, heard))
+        calls = (node for node in descendants(model.ranking) if isinstance(node, core.CallRule))
         checks = [setting.check for setting in model.settings.values() if setting.check in model.rules]
         heads += [
-            ("standing", [Topic("standing", name) for name in model.standing]),
-            ("result", [Topic("rules", call.rule) for call in _calls(model.ranking)]),
+            ("standing", [*topics_of(model, "standing")]),
+            ("result", [Topic("rules", call.rule) for call in calls]),
             ("settings", [Topic("rules", name) for name in checks if name]),
-            ("others", [Topic(of, name) for of in ("triggers", "rules") for name in getattr(model, of)]),
+            ("others", [*topics_of(model, "triggers", "rules")]),
         ]
-        for chapter, topics in heads:
-            if topics == [Topic("rules", chapter)]:
-                seen.difference_update(topics)
-            chapters.update(dict.fromkeys(below(model, topics, seen), chapter))
-        return chapters
+        return {topic: chapter for chapter, topic in placed(model, heads)}
 
     @cached_property
     def tables(self) -> dict[str, str]:
@@ -222,7 +208,11 @@ class View:
 
     @property
     def phases(self) -> list[str]:
-        return [*([self.model.setup] if self.model.setup else []), *self.model.phases]
+        return play_of(self.model)
+
+
+def _has_base(layer: RuleLayer) -> bool:
+    return any(isinstance(node, core.CallBase) for node in descendants(layer.body))
 
 
 def _plain(layer: RuleLayer) -> object:
@@ -246,13 +236,5 @@ def _lines(value: Value) -> Iterator[str]:
         elif isinstance(text, Sequence) and key == "cases":
             for case in text.items:
                 if isinstance(case, Mapping):
-                    yield f"in {', '.join(phase.text for phase in words(case.get('in')))}:"
+                    yield f"in {', '.join(phase.text for phase in Case(case).in_)}:"
                     yield from _lines(case)
-
-
-def _calls_base(body: object) -> bool:
-    return any(isinstance(node, core.CallBase) for node in descendants(body))
-
-
-def _calls(tree: object) -> Iterator[core.CallRule]:
-    return (node for node in descendants(tree) if isinstance(node, core.CallRule))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TypedDict
 
@@ -40,13 +39,12 @@ Pair = tuple[Row, Row]
 """One continuation: unchanged and changed."""
 
 
-@dataclass
-class Changes:
+class Changes(Struct):
     """Changes at the fork: overlays, table cells, settings, and the choice."""
 
-    overlays: list[str] = field(default_factory=list)
-    cells: list[Cell] = field(default_factory=list)
-    settings: dict[str, str] = field(default_factory=dict)
+    overlays: list[str] = []
+    cells: list[Cell] = []
+    settings: dict[str, str] = {}
     choice: dict[str, Json] | None = None
 
 
@@ -289,9 +287,9 @@ def _winners(row: Row) -> list[int]:
 def _within(most: float, difference: Difference) -> Difference:
     """Return a difference with its interval clamped to what is possible."""
     low, high = difference["low"], difference["high"]
-    return (
-        difference if low is None or high is None else {**difference, "low": max(low, -most), "high": min(high, most)}
-    )
+    if low is None or high is None:
+        return difference
+    return {**difference, "low": max(low, -most), "high": min(high, most)}
 
 
 def _difference(values: Sequence[tuple[float | None, float | None]]) -> Difference:

@@ -7,7 +7,8 @@ displays and bots (:mod:`interpreter.compare.presentation`) are not rules and ha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 
@@ -18,7 +19,15 @@ from interpreter.compare.comparable import CHAPTERS, Compared, Side, Text, View
 from interpreter.compare.graph_changes import GraphChanges, graph_changes
 from interpreter.compare.partial_evaluation import settings_read
 from interpreter.compare.play_order import Topic
-from interpreter.compare.presentation import Facts, Presented, own_policies, policy_files, policy_of, presented
+from interpreter.compare.presentation import (
+    Facts,
+    Presented,
+    own_policies,
+    plain_facts,
+    policy_files,
+    policy_of,
+    presented,
+)
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.setup import default_settings
 from interpreter.explain.cross_reference import type_in_words, type_text
@@ -115,11 +124,12 @@ class _Pair:
     def _differing(self) -> Iterator[str]:
         """Yield rules and values that both sides have and that differ. They are reported themselves, so they are not
         folded into the rules that use them."""
-        for name in _shared(self.a.model.rules, self.b.model.rules):
-            if self.a.texts(Topic("rules", name)) != self.b.texts(Topic("rules", name)):
+        a, b = self.a, self.b
+        for name in a.model.rules:
+            if name in b.model.rules and a.texts(Topic("rules", name)) != b.texts(Topic("rules", name)):
                 yield name
-        for name in _shared(self.a.model.groups, self.b.model.groups):
-            if self._group(self.a, name) != self._group(self.b, name):
+        for name in a.model.groups:
+            if name in b.model.groups and self._group(a, name) != self._group(b, name):
                 yield name
 
     def _known(self, own: Ruleset, other: Ruleset, settings: Mapping[str, Value]) -> dict[str, Value]:
@@ -143,14 +153,19 @@ class _Pair:
         board = [Difference(row.path, "board", row.name, "board", _side(row.a), _side(row.b)) for row in rows]
         differences = [
             *self._who_plays(),
-            *self._kinds(),
+            *self._each("tokens", "number of tokens", "box", _tokens),
+            *self._each("kinds", "kind", "box", _kinds),
+            *self._each("records", "record", "box", _records),
             *self._cards(),
-            *self._components(),
+            *self._each("cards", "number of cards", "box", _copies),
+            *self._each("components", "component", "box", _components),
             *board,
-            *self._places(),
+            *self._each("graph.places", "place", "board", _places),
             *self._groups(),
-            *self._roles(),
-            *self._settings(),
+            *self._each("seats.roles", "role", "players", _roles),
+            *self._each("settings", "setting", "settings", _settings),
+            *self._interpretations(),
+            *self._optional(),
             *self._course(),
             *self._tables(),
             *self._texts(),
@@ -194,76 +209,21 @@ class _Pair:
             path, name = f"players.with.{number}", f"overlay for {number} players"
             yield from _one(path, "overlay", name, overlays_a.get(number), overlays_b.get(number), "players")
 
-    def _kinds(self) -> _Differences:
-        def kinds(view: View) -> dict[str, str]:
-            return {
-                kind.name: f"{kind.range[0]} to {kind.range[1]}" if kind.range else ", ".join(sorted(kind.members))
-                for kind in view.model.kinds.values()
-                if kind.totals is None and kind.name not in view.model.interpretations
-            }
-
-        def tokens(view: View) -> dict[str, str]:
-            return {
-                name if kind.unit else f"{name}.{member}": str(total)
-                for name, kind in view.model.kinds.items()
-                if kind.totals is not None
-                for member, total in zip(kind.members, kind.totals, strict=True)
-            }
-
-        def records(view: View) -> dict[str, str]:
-            return {
-                name: ", ".join(f"{key}: {type_text(view.ruleset, of)}" for key, of in fields.items())
-                for name, fields in view.model.records.items()
-            }
-
-        yield from _each("tokens", "number of tokens", "box", tokens(self.a), tokens(self.b))
-        yield from _each("kinds", "kind", "box", kinds(self.a), kinds(self.b))
-        yield from _each("records", "record", "box", records(self.a), records(self.b))
+    def _each(self, path: str, kind: str, chapter: str, facts: Callable[[View], Mapping[str, str]]) -> _Differences:
+        return _each(path, kind, chapter, facts(self.a), facts(self.b))
 
     def _cards(self) -> _Differences:
-        def cards(view: View) -> dict[str, CardRow]:
-            return {f"{row.kind}[{row.key}]": row for row in view.model.cards if row.key is not None}
-
-        def alike(view: View) -> dict[str, str]:
-            kinds = [row.kind for row in view.model.cards if row.key is None]
-            copies = {f"{row.kind}[{row.key}]": str(row.copies) for row in view.model.cards if row.copies > 1}
-            return {**{kind: str(kinds.count(kind)) for kind in kinds}, **copies}
-
-        rows_a, rows_b = cards(self.a), cards(self.b)
+        rows_a, rows_b = (
+            {f"{row.kind}[{row.key}]": row for row in view.model.cards if row.key is not None}
+            for view in (self.a, self.b)
+        )
         for name in _either(rows_a, rows_b):
-            a, b = self._card(self.a, rows_a.get(name)), self._card(self.b, rows_b.get(name))
+            a, b = _card(self.a, rows_a.get(name)), _card(self.b, rows_b.get(name))
             if a and b:
                 yield from _each(f"cards.{name}", "card", "box", a, b)
             else:
                 left, right = (", ".join(f"{key} {value}" for key, value in card.items()) or None for card in (a, b))
                 yield from _one(f"cards.{name}", "card", name, left, right, "box")
-        yield from _each("cards", "number of cards", "box", alike(self.a), alike(self.b))
-
-    def _card(self, view: View, row: CardRow | None) -> dict[str, str]:
-        if row is None:
-            return {}
-        attributes = view.model.card_kinds[row.kind].attributes
-        return {name: view.shown(row.values.get(name), attributes[name]) for name in attributes}
-
-    def _components(self) -> _Differences:
-        def parts(view: View) -> dict[str, str]:
-            components = view.model.components.values()
-            return {part.name: f"{part.count}: {part.about}" if part.count else part.about for part in components}
-
-        yield from _each("components", "component", "box", parts(self.a), parts(self.b))
-
-    def _places(self) -> _Differences:
-        def places(view: View) -> dict[str, str]:
-            graph = view.model.graph
-            return {
-                f"{name}[{number}].{key}": view.shown(value, graph.place[key])
-                for name, rows in (graph.sets if graph else {}).items()
-                for number, row in enumerate(rows, 1)
-                for key, value in row.items()
-                if graph is not None
-            }
-
-        yield from _each("graph.places", "place", "board", places(self.a), places(self.b))
 
     def _group(self, view: View, name: str) -> Facts:
         """Return the declared facts of a holder or value."""
@@ -276,7 +236,7 @@ class _Pair:
             "spaces": group.spaces or "",
             "unlimited": "yes" if group.unlimited else "",
         }
-        facts: Facts = {key: (value, value) for key, value in plain.items() if value}
+        facts = plain_facts(plain)
         for key, tree in (("start", group.start), ("by", group.rank), ("top shows", group.top_shows)):
             if tree is not None:
                 facts[key] = (view.text(tree), view.written(tree))
@@ -286,48 +246,29 @@ class _Pair:
 
     def _groups(self) -> _Differences:
         left, right = (
-            {name: group for name, group in view.model.groups.items() if group.file} for view in (self.a, self.b)
+            {name: self._group(view, name) for name, group in view.model.groups.items() if group.file}
+            for view in (self.a, self.b)
         )
         for name in _either(left, right):
-            path = _path_of(left.get(name) or right[name])
-            a = self._group(self.a, name) if name in left else {}
-            b = self._group(self.b, name) if name in right else {}
-            yield from _facts(
-                path, "holder", name, "start", (_holder(a), a) if a else None, (_holder(b), b) if b else None
-            )
+            path = _path_of((self.a if name in left else self.b).model.groups[name])
+            a, b = ((_holder(facts[name]), facts[name]) if name in facts else None for facts in (left, right))
+            yield from _facts(path, "holder", name, "start", a, b)
 
-    def _roles(self) -> _Differences:
-        def roles(view: View) -> dict[str, str]:
-            return {
-                role.name: f"{'counts' if role.counts else 'does not count'}, {_seats(role)}"
-                for role in view.model.roles.values()
+    def _interpretations(self) -> _Differences:
+        points = [
+            {
+                point.name: f"{point.default} ({' | '.join(point.readings)})"
+                for point in of.ruleset.model.interpretations.values()
             }
-
-        yield from _each("seats.roles", "role", "players", roles(self.a), roles(self.b))
-
-    def _settings(self) -> _Differences:
-        def settings(view: View) -> dict[str, str]:
-            declared = view.ruleset.model.settings.values()
-            return {setting.name: f"{type_text(view.ruleset, setting.type)}: {setting.about}" for setting in declared}
-
-        def interpretations(of: Compared) -> dict[str, str]:
-            declared = of.ruleset.model.interpretations.values()
-            return {point.name: f"{point.default} ({' | '.join(point.readings)})" for point in declared}
-
-        yield from _each("settings", "setting", "settings", settings(self.a), settings(self.b))
-        a, b = self._sides
-        left, right = interpretations(a), interpretations(b)
-        if left != right:  # interpretations that no rule reads do not matter
-            left, right = (
-                {
-                    name: value
-                    for name, value in readings.items()
-                    if name in settings_read(of.view({}, self._open).model)
-                }
-                for of, readings in ((a, left), (b, right))
-            )
-        yield from _each("interpretations", "interpretation", "settings", left, right)
-        yield from self._optional()
+            for of in self._sides
+        ]
+        if points[0] != points[1]:  # interpretations that no rule reads do not matter
+            read = [settings_read(of.view({}, self._open).model) for of in self._sides]
+            points = [
+                {name: value for name, value in known.items() if name in names}
+                for known, names in zip(points, read, strict=True)
+            ]
+        yield from _each("interpretations", "interpretation", "settings", *points)
 
     def _optional(self) -> _Differences:
         """Yield overlays that only one side can have. Those that a side already has are compared rule by rule."""
@@ -340,8 +281,8 @@ class _Pair:
 
     def _course(self) -> _Differences:
         a, b = self.a.model, self.b.model
-        phases = (", ".join(_phases(view)) for view in (self.a, self.b))
-        yield from _one("round", "phases of a round", "round", next(phases), next(phases), "round")
+        left, right = (", ".join(_phases(view)) for view in (self.a, self.b))
+        yield from _one("round", "phases of a round", "round", left, right, "round")
         yield from _one("setup", "set-up", "setup", a.setup or None, b.setup or None, "round")
 
     def _result(self) -> _Differences:
@@ -434,6 +375,73 @@ class _Pair:
             yield Difference(path, kind, topic.name, chapter, left, right, constants)
 
 
+# --- facts of one side by name
+
+
+def _tokens(view: View) -> dict[str, str]:
+    return {
+        name if kind.unit else f"{name}.{member}": str(total)
+        for name, kind in view.model.kinds.items()
+        if kind.totals is not None
+        for member, total in zip(kind.members, kind.totals, strict=True)
+    }
+
+
+def _kinds(view: View) -> dict[str, str]:
+    return {
+        kind.name: f"{kind.range[0]} to {kind.range[1]}" if kind.range else ", ".join(sorted(kind.members))
+        for kind in view.model.kinds.values()
+        if kind.totals is None and kind.name not in view.model.interpretations
+    }
+
+
+def _records(view: View) -> dict[str, str]:
+    return {
+        name: ", ".join(f"{key}: {type_text(view.ruleset, of)}" for key, of in fields.items())
+        for name, fields in view.model.records.items()
+    }
+
+
+def _card(view: View, row: CardRow | None) -> dict[str, str]:
+    types = view.model.card_kinds[row.kind].attributes if row is not None else {}
+    return {name: view.shown(row.values.get(name), of) for name, of in types.items() if row is not None}
+
+
+def _copies(view: View) -> dict[str, str]:
+    alike = Counter(row.kind for row in view.model.cards if row.key is None)
+    copies = {f"{row.kind}[{row.key}]": row.copies for row in view.model.cards if row.copies > 1}
+    return {name: str(number) for name, number in {**alike, **copies}.items()}
+
+
+def _components(view: View) -> dict[str, str]:
+    components = view.model.components.values()
+    return {part.name: f"{part.count}: {part.about}" if part.count else part.about for part in components}
+
+
+def _places(view: View) -> dict[str, str]:
+    graph = view.model.graph
+    return {
+        f"{name}[{number}].{key}": view.shown(value, graph.place[key])
+        for name, rows in (graph.sets if graph else {}).items()
+        for number, row in enumerate(rows, 1)
+        for key, value in row.items()
+        if graph is not None
+    }
+
+
+def _roles(view: View) -> dict[str, str]:
+    roles = view.model.roles.values()
+    return {role.name: f"{'counts' if role.counts else 'does not count'}, {_seats(role)}" for role in roles}
+
+
+def _settings(view: View) -> dict[str, str]:
+    declared = view.ruleset.model.settings.values()
+    return {setting.name: f"{type_text(view.ruleset, setting.type)}: {setting.about}" for setting in declared}
+
+
+# --- helpers
+
+
 def _apart(a: list[Text], b: list[Text]) -> tuple[list[int], list[int]]:
     """Return the layers that only one side has. For a side without any, return its top layer."""
     left = [place for place, text in enumerate(a) if text not in b]
@@ -468,27 +476,21 @@ def _path_of(group: Group) -> str:
     return f"{section}.{group.name}"
 
 
-# --- helpers
-
-
 _DEFAULTS = {"order": "kept", "seen by": "everyone", "lasts": "game", "start": "-"}
 _FACTS = {"lasts": "for a {}", "start": "at first {}"}
 
 
 def _holder(facts: Facts) -> str:
     """Describe a holder or value, without defaults."""
-    others = [
-        _FACTS.get(key, f"{key} {{}}").format(value) for key, (_, value) in facts.items() if _is_shown(key, value)
-    ]
+    others = (
+        _FACTS.get(key, f"{key} {{}}").format(value)
+        for key, (_, value) in facts.items()
+        if key != "holds" and _DEFAULTS.get(key) != value
+    )
     return ", ".join([facts["holds"][1], *others])
 
 
-def _is_shown(key: str, value: str) -> bool:
-    return key != "holds" and _DEFAULTS.get(key) != value
-
-
 def _seats(role: Role) -> str:
-    """Return the number of seats of a role."""
     if role.setting is not None:
         return f"as many seats as `{role.setting}` has items"
     return f"{role.seats} seats" if role.seats else "the people"
@@ -500,10 +502,6 @@ def _side(value: str | None) -> Side | None:
 
 def _either(a: Iterable[str], b: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*a, *b]))
-
-
-def _shared(a: Mapping[str, object], b: Mapping[str, object]) -> list[str]:
-    return [name for name in a if name in b]
 
 
 def _one(path: str, kind: str, name: str, a: str | None, b: str | None, chapter: str) -> _Differences:
@@ -522,13 +520,11 @@ def _facts(
     for key in _either(a[1], b[1]):
         (left, x), (right, y) = a[1].get(key, ("", None)), b[1].get(key, ("", None))
         if left != right:
-            yield Difference(
-                ".".join(filter(None, (path, key.replace(" ", "_")))), kind, name, chapter, _side(x), _side(y)
-            )
+            inner = ".".join(filter(None, (path, key.replace(" ", "_"))))
+            yield Difference(inner, kind, name, chapter, _side(x), _side(y))
 
 
 def _each(path: str, kind: str, chapter: str, a: Mapping[str, str], b: Mapping[str, str]) -> _Differences:
-    """Yield a difference for each name whose value differs."""
     for name in _either(a, b):
         yield from _one(f"{path}.{name}", kind, name, a.get(name), b.get(name), chapter)
 

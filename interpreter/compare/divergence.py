@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import fmean
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -27,7 +28,7 @@ from interpreter.play.match import Match
 from interpreter.play.narration import words_of
 from interpreter.testing.instrumentation import key_of, watched
 
-__all__ = ["BEGINNING", "Cause", "Line", "LockStep", "Parting", "causes", "from_the_start", "in_step", "own_settings"]
+__all__ = ["BEGINNING", "Apart", "Line", "LockStep", "Parting", "causes", "from_the_start", "in_step", "own_settings"]
 
 BEGINNING = "beginning"
 """Path of a divergence before any differing text or table is exercised: caused by the set-up or the components."""
@@ -55,16 +56,34 @@ class Parting(Struct, frozen=True):
         return bool(self.a or self.b)
 
 
-class Cause(Struct, frozen=True):
-    """A difference, the number and share of games that it made diverge, and the mean number of choices and mean round
-    before that. ``first`` is the earliest divergence."""
+class Apart(Struct, frozen=True):
+    """Games that diverge because of a difference, of ``total`` games. Means are over those that diverge."""
 
     path: str
-    games: int
-    share: float
-    choices: float
-    round: float
-    first: Parting
+    total: int
+    partings: tuple[Parting, ...] = ()
+
+    @property
+    def first(self) -> Parting:
+        """Return the earliest divergence."""
+        return min(self.partings, key=lambda parting: parting.choices)
+
+    @property
+    def games(self) -> int:
+        return len(self.partings)
+
+    @property
+    def share(self) -> float:
+        return self.games / self.total if self.total else 0.0
+
+    @property
+    def choices(self) -> float:
+        """Return the mean number of choices before games diverge."""
+        return fmean([parting.choices for parting in self.partings] or [0])
+
+    @property
+    def round(self) -> float:
+        return fmean([parting.round for parting in self.partings] or [0])
 
 
 def own_settings(ruleset: Ruleset, settings: Mapping[str, object]) -> dict[str, object]:
@@ -73,24 +92,14 @@ def own_settings(ruleset: Ruleset, settings: Mapping[str, object]) -> dict[str, 
     return {name: value for name, value in settings.items() if name in known}
 
 
-def causes(partings: Sequence[Parting]) -> list[Cause]:
+def causes(partings: Sequence[Parting]) -> list[Apart]:
     """Return the differences that made games diverge after a choice, most frequent first."""
     by_path: dict[str, list[Parting]] = {}
     for parting in partings:
         if parting.path and parting.choices:
             by_path.setdefault(parting.path, []).append(parting)
-    ranked = [
-        Cause(
-            path,
-            len(group),
-            len(group) / len(partings),
-            sum(parting.choices for parting in group) / len(group),
-            sum(parting.round for parting in group) / len(group),
-            min(group, key=lambda parting: parting.choices),
-        )
-        for path, group in by_path.items()
-    ]
-    return sorted(ranked, key=lambda cause: (-cause.games, cause.choices))
+    found = [Apart(path, len(partings), tuple(group)) for path, group in by_path.items()]
+    return sorted(found, key=lambda cause: (-cause.games, cause.choices))
 
 
 def from_the_start(partings: Sequence[Parting]) -> Counter[str]:
@@ -138,17 +147,9 @@ class Line:
         self.choices: list[Mapping[str, Json]] = []
         self._moments = [self._moment()]
 
-    def asked(self, number: int) -> _Asked | None:
-        """Return the decision after a number of choices; None: the game is over."""
-        return self._at(number)[0]
-
-    def round(self, number: int) -> int:
-        """Return the round after a number of choices."""
-        return self._at(number)[1]
-
     def choice(self, number: int) -> Mapping[str, Json]:
         """Return a choice of the bots."""
-        self._at(number + 1)
+        self.at(number + 1)
         return self.choices[number]
 
     def game(self, number: int) -> Game:
@@ -160,7 +161,8 @@ class Line:
             game.apply(choice)
         return game
 
-    def _at(self, number: int) -> tuple[_Asked | None, int]:
+    def at(self, number: int) -> tuple[_Asked | None, int]:
+        """Return the decision after a number of choices (None: the game is over), and the round."""
         while len(self._moments) <= number:
             self._match.step()
             last = self._match.game.last_choice
@@ -181,17 +183,17 @@ def in_step(line: Line, b: Ruleset) -> tuple[Parting, list[Mapping[str, Json]]]:
     """
     other = b.new_game(len(line.bots), line.seed, own_settings(b, line.settings))
     number = 0
-    while (asked := line.asked(number)) == _asked(other) and asked is not None:
+    while (asked := line.at(number)[0]) == _asked(other) and asked is not None:
         made = line.choice(number)
         try:
             other.apply(made)
         except IllegalMove as refusal:  # not among the compared options
             taken = " ".join(str(value) for value in made.values())
-            parting = Parting(line.seed, number + 1, line.round(number + 1), taken, str(refusal))
+            parting = Parting(line.seed, number + 1, line.at(number + 1)[1], taken, str(refusal))
             return parting, line.choices[:number]
         number += 1
     told = _difference(line.game(number), other)
-    return Parting(line.seed, number, line.round(number), *(told or ())), line.choices[:number]
+    return Parting(line.seed, number, line.at(number)[1], *(told or ())), line.choices[:number]
 
 
 class LockStep:
@@ -209,13 +211,9 @@ class LockStep:
 
     def _watching(self, ruleset: Ruleset, differences: Iterable[Difference]) -> Ruleset:
         """Return a copy of the ruleset that records when a differing part is exercised."""
-        citations = [citation for difference in differences for citation in _citations(ruleset, difference)]
-        for difference in differences:
-            self._paths |= {key_of(citation): difference.path for citation in _citations(ruleset, difference)}
-        return watched(ruleset, citations, self._notes)
-
-    def _own(self, ruleset: Ruleset) -> dict[str, object]:
-        return own_settings(ruleset, self.settings)
+        cited = [(citation, each.path) for each in differences for citation in _citations(ruleset, each)]
+        self._paths |= {key_of(citation): path for citation, path in cited}
+        return watched(ruleset, [citation for citation, _ in cited], self._notes)
 
     def play(self, seed: int) -> Parting:
         """Play the seed on both sides and return the divergence. Raises :class:`ValueError` for invalid numbers of
@@ -232,9 +230,10 @@ class LockStep:
         before: set[str] = set()
         last: list[str] = []
         for ruleset in self._watched:
-            ruleset.table(len(self.bots), ruleset.settings(self._own(ruleset)))  # cached for all games
+            own = own_settings(ruleset, self.settings)
+            ruleset.table(len(self.bots), ruleset.settings(own))  # cached for all games
             self._notes.take()
-            copy = ruleset.new_game(len(self.bots), seed, self._own(ruleset))
+            copy = ruleset.new_game(len(self.bots), seed, own)
             copy.machine.plain = True
             windows = [self._notes.take()]
             for choice in choices:
@@ -249,7 +248,6 @@ class LockStep:
 
 
 def _citations(ruleset: Ruleset, difference: Difference) -> Iterator[Citation]:
-    """Return the citations of the differing parts of a ruleset."""
     section, _, name = difference.path.partition(".")
     name = name.partition("[")[0]
     model = ruleset.model
@@ -259,8 +257,7 @@ def _citations(ruleset: Ruleset, difference: Difference) -> Iterator[Citation]:
                 if layer.form != "permits" or layer.body:
                     yield Citation(section, name, layer.file, layer.span, (), (layer.layer,))
         case "triggers" | "standing" | "tables":
-            declaration = getattr(model, section).get(name)
-            if declaration is not None:
+            if (declaration := getattr(model, section).get(name)) is not None:
                 yield Citation(section, name, declaration.file, declaration.span, ())
 
 
@@ -278,15 +275,16 @@ def _asked(game: Game) -> _Asked | None:
 def _difference(first: Game, second: Game) -> tuple[str, str] | None:
     """Return descriptions of both decisions if they differ."""
     a, b = first.decision, second.decision
-    if a is None or b is None:
-        return None if a is b else (_prompt(first), _prompt(second))
-    if (a.name, a.actor) != (b.name, b.actor):
+    if a is None and b is None:
+        return None
+    if a is None or b is None or (a.name, a.actor) != (b.name, b.actor):
         return _prompt(first), _prompt(second)
     options_a, options_b = _options(a), _options(b)
     if options_a.keys() != options_b.keys():
         return _only(first, a, options_a, options_b), _only(second, b, options_b, options_a)
     if a.context != b.context:
-        return _shown(a), _shown(b)
+        left, right = (", ".join(f"{name} {value}" for name, value in each.context.items()) for each in (a, b))
+        return left, right
     return None
 
 
@@ -302,14 +300,9 @@ def _prompt(game: Game) -> str:
 def _only(game: Game, decision: Decision, own: dict[str, Option], others: dict[str, Option]) -> str:
     """Describe the options that only one side has, in the words of the log."""
     extra = [option for name, option in own.items() if name not in others]
+    if not extra:
+        return f"player {decision.actor + 1} has no option that only this side has"
     spoken = Spoken(game.table, game.state, "en")
     shown = "; ".join(words_of(spoken, decision, option.code) or str(option) for option in extra[:3])
     more = f"; and {len(extra) - 3} more" if len(extra) > 3 else ""
-    player = f"player {decision.actor + 1}"
-    return (
-        f"{player} has options only here: {shown}{more}" if extra else f"{player} has no option that only this side has"
-    )
-
-
-def _shown(decision: Decision) -> str:
-    return ", ".join(f"{name} {value}" for name, value in decision.context.items())
+    return f"player {decision.actor + 1} has options only here: {shown}{more}"

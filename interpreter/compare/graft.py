@@ -81,5 +81,3 @@ def _texts(values: Iterable[Value]) -> Iterator[str]:
                 yield from _texts(items)
             case Mapping(entries):
                 yield from _texts(entry.value for entry in entries if entry.key.text not in ("about", "cites"))
-            case _:
-                pass

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from interpreter.base.plain_data import Value
-from interpreter.base.yaml_values import word
 from interpreter.compare.graph_figures import distances_of, figures_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.directed_links import ways_of
@@ -88,7 +87,7 @@ def graph_changes(a: Ruleset, b: Ruleset) -> GraphChanges | None:
 def map_title(ruleset: Ruleset) -> str:
     """Return the title of the map, or of the ruleset if it has no map file."""
     maps = [document for document in ruleset.composition.documents if document.kind == "map"]
-    return word(maps[-1].root.get("title"), maps[-1].id) if maps else ruleset.title
+    return maps[-1].title if maps else ruleset.title
 
 
 class _Board:
@@ -158,19 +157,13 @@ def _alike(a: set[str], b: set[str]) -> float:
 def _nodes(a: _Board, b: _Board, matched: dict[str, str]) -> Iterator[GraphRow]:
     for name in a.names:
         new = matched.get(name)
-        if new is None:
-            yield GraphRow(f"nodes.{name}", name, _text(a.node(name)), None)
-            continue
-        path = f"nodes.{min(name, new)}"  # the same in both directions
-        if new != name:
+        path = f"nodes.{min(name, new or name)}"  # the same in both directions
+        if new not in (None, name):
             yield GraphRow(path, name, name, new)
-        left, right = a.node(name), b.node(new)
-        for key in dict.fromkeys([*left, *right]):
-            if left.get(key) != right.get(key):
-                yield GraphRow(f"{path}.{key}", name, left.get(key), right.get(key))
+        yield from _changed(path, name, a.node(name), b.node(new) if new is not None else None)
     for name in b.names:
         if name not in matched.values():
-            yield GraphRow(f"nodes.{name}", name, None, _text(b.node(name)))
+            yield from _changed(f"nodes.{name}", name, None, b.node(name))
 
 
 def _links(a: _Board, b: _Board, matched: dict[str, str]) -> Iterator[GraphRow]:
@@ -180,23 +173,22 @@ def _links(a: _Board, b: _Board, matched: dict[str, str]) -> Iterator[GraphRow]:
         for board in (a, b)
     )
     for ends in dict.fromkeys([*links_a, *links_b]):
-        left, right = links_a.get(ends), links_b.get(ends)
-        if left != right:
-            name = " – ".join(ends)
-            if left is not None and right is not None:
-                for key in dict.fromkeys([*left, *right]):
-                    if left.get(key) != right.get(key):
-                        yield GraphRow(f"links.{name}.{key}", name, left.get(key), right.get(key))
-            else:
-                yield GraphRow(f"links.{name}", name, _maybe(left), _maybe(right))
+        name = " – ".join(ends)
+        yield from _changed(f"links.{name}", name, links_a.get(ends), links_b.get(ends))
 
 
-def _maybe(facts: dict[str, str] | None) -> str | None:
-    return None if facts is None else _text(facts)
+def _changed(path: str, name: str, a: dict[str, str] | None, b: dict[str, str] | None) -> Iterator[GraphRow]:
+    """Yield a row for each fact that differs; one for the whole if only one side has it."""
+    if a is None or b is None:
+        yield GraphRow(path, name, _text(a), _text(b))
+        return
+    for key in dict.fromkeys([*a, *b]):
+        if a.get(key) != b.get(key):
+            yield GraphRow(f"{path}.{key}", name, a.get(key), b.get(key))
 
 
-def _text(facts: dict[str, str]) -> str:
-    return ", ".join(f"{key} {value}" for key, value in facts.items())
+def _text(facts: dict[str, str] | None) -> str | None:
+    return None if facts is None else ", ".join(f"{key} {value}" for key, value in facts.items())
 
 
 def _distances(a: _Board, b: _Board, matched: dict[str, str]) -> Iterator[DistanceChange]:

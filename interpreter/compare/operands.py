@@ -41,18 +41,14 @@ class Member(Struct, frozen=True):
 def sides_of(a: str, b: str, overlays: Sequence[str] = ()) -> tuple[Ruleset, Ruleset]:
     """Return the rulesets of two names, both with these overlays. Raises :class:`RulesetError`."""
     left, right = _named(a), _named(b)
-    if left.document.kind == right.document.kind == "ruleset":
-        return _ruleset(left, overlays), _ruleset(right, overlays)
-    if left.document.kind == "ruleset":
-        return _ruleset(left, overlays), _with(left, right, overlays)
-    if right.document.kind == "ruleset":
-        return _with(right, left, overlays), _ruleset(right, overlays)
+    for base in (left, right):
+        if base.document.kind == "ruleset":
+            return _put(base, left, overlays), _put(base, right, overlays)
     failure = _error(left.document, f"no ruleset takes both `{left.document.id}` and `{right.document.id}`")
-    ids = _rulesets(left) if _family(left) == _family(right) else ()
-    for id in ids:
+    for id in _rulesets(left) if _family(left) == _family(right) else ():
         base = _named(id)
         try:
-            return _with(base, left, overlays), _with(base, right, overlays)
+            return _put(base, left, overlays), _put(base, right, overlays)
         except RulesetError:
             continue
     raise failure
@@ -68,7 +64,7 @@ def family_of(names: Sequence[str]) -> Iterator[Member]:
             yield from (member for member in every if member.ruleset.composition.family == name)
         else:
             named = _named(name)
-            yield Member(_loadable(named), named.overlays, _ruleset(named, ()))
+            yield Member(_loadable(named), named.overlays, _put(named, named, ()))
 
 
 def _named(text: str) -> _Named:
@@ -94,10 +90,6 @@ def _error(document: Document, why: str) -> RulesetError:
     return RulesetError([Diagnostic("E505", why, document.root.span)])
 
 
-def _ruleset(named: _Named, overlays: Sequence[str]) -> Ruleset:
-    return load(_loadable(named), (*overlays, *named.overlays))
-
-
 def _loadable(named: _Named) -> str:
     """Return the path or id that loads a ruleset."""
     document = named.document
@@ -105,9 +97,12 @@ def _loadable(named: _Named) -> str:
     return str(document.path.resolve()) if is_path else document.id
 
 
-def _with(base: _Named, part: _Named, overlays: Sequence[str]) -> Ruleset:
-    """Return a ruleset with another file: an additional overlay, or an edition, map or deck in place of its own."""
+def _put(base: _Named, part: _Named, overlays: Sequence[str]) -> Ruleset:
+    """Return a ruleset, or the base with another file: an additional overlay, or an edition, map or deck in place of
+    its own."""
     document = part.document
+    if document.kind == "ruleset":
+        return load(_loadable(part), (*overlays, *part.overlays))
     stack = (*overlays, *base.overlays, *part.overlays)
     shelf = part.shelf if part.shelf.ahead else base.shelf
     try:
@@ -125,7 +120,7 @@ def _rulesets(named: _Named) -> Iterator[str]:
     ids = []
     for id in named.shelf.ids("ruleset"):
         candidate, _ = named.shelf.read("ruleset", id)
-        if candidate is not None and word(candidate.root.get("family")) == _family(named):
+        if candidate is not None and word(candidate.head.family) == _family(named):
             ids.append((word(candidate.root.get(document.kind)) != document.id, id))
     yield from (id for _, id in sorted(ids))
 

@@ -6,8 +6,6 @@ A pair depends on its seed alone, so any number of workers can play pairs (:mod:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from functools import lru_cache, partial
 
 from msgspec import Struct
 
@@ -20,13 +18,13 @@ from interpreter.compare.divergence import LockStep, Parting, own_settings
 from interpreter.compare.operands import sides_of
 from interpreter.kernel.state import Value
 from interpreter.simulate.simulation import Row, Unfinished, WholeGames, played
-from interpreter.simulate.workers import Batch, Crew, Work, WorkersLost, batch_of, shared
+from interpreter.simulate.workers import Work, WorkersLost
 
-__all__ = ["Pair", "PairPlan", "compared_by", "pairs"]
+__all__ = ["Pair", "PairPlan", "compared_by"]
 
 
 class PairPlan(Struct, frozen=True):
-    """Job for workers: two names for :func:`sides_of`, and the set-up of their games. ``known`` are the settings of the
+    """Pairs of games: two names for :func:`sides_of`, and the set-up of the games. ``known`` are the settings of the
     comparison, as internal values."""
 
     names: tuple[str, str]
@@ -37,6 +35,31 @@ class PairPlan(Struct, frozen=True):
     settings: tuple[tuple[str, Json], ...] = ()
     known: tuple[tuple[str, Value], ...] = ()
 
+    def work(self, given: Comparison | None = None, /) -> Work[Pair | Unfinished]:
+        """Prepare a pair for each seed, or a game that does not end in its place."""
+        comparison = given or compared_by(self)
+        sides = comparison.a, comparison.b
+        whole = [WholeGames(side, bots_of(self.bots, side, self.players)) for side in sides]
+        settings = [own_settings(side, dict(self.settings)) for side in sides]
+        lock = LockStep(comparison, whole[0].bots, dict(self.settings))
+
+        def work(seeds: Sequence[int], stopped: Callable[[], bool]) -> Iterator[Pair | Unfinished]:
+            for seed in seeds:
+                rows = [
+                    row
+                    for side, games, own in zip(sides, whole, settings, strict=True)
+                    for row in played(side, games.bots, [seed], own, stopped, games)
+                ]
+                if len(rows) < len(sides) or stopped():
+                    return
+                match rows:
+                    case [Row() as a, Row() as b]:
+                        yield Pair(seed, a, b, lock.play(seed))
+                    case _:
+                        yield next(row for row in rows if isinstance(row, Unfinished))
+
+        return work
+
 
 class Pair(Struct, frozen=True):
     """One seed: the game of each ruleset, and their divergence in lock step."""
@@ -45,28 +68,6 @@ class Pair(Struct, frozen=True):
     a: Row
     b: Row
     parting: Parting
-
-
-def pairs(
-    plan: PairPlan,
-    comparison: Comparison,
-    seeds: Sequence[int],
-    crew: AbstractContextManager[Crew] | None = None,
-    alone: float = 0.0,
-    stopped: Callable[[], bool] = bool,
-) -> Iterator[list[Pair | Unfinished]]:
-    """Yield all pairs, several at a time, in any order, and a game that does not end in place of its pair. Distributed
-    by :func:`interpreter.simulate.workers.shared`."""
-    return shared(_playing(plan, comparison), partial(_play_batch, plan), seeds, crew, alone, stopped)
-
-
-def _play_batch(plan: PairPlan, seeds: Sequence[int]) -> Batch[Pair | Unfinished]:
-    return batch_of(lambda: _ready(plan), seeds)
-
-
-@lru_cache(maxsize=1)
-def _ready(plan: PairPlan) -> Work[Pair | Unfinished]:
-    return _playing(plan, compared_by(plan))
 
 
 def compared_by(plan: PairPlan) -> Comparison:
@@ -79,28 +80,3 @@ def compared_by(plan: PairPlan) -> Comparison:
     if (a.digest, b.digest) != plan.digests:
         raise WorkersLost(f"a worker has other rules for {' or '.join(plan.names)} than this machine")
     return differences(Compared(a), Compared(b), dict(plan.known), plan.players)
-
-
-def _playing(plan: PairPlan, comparison: Comparison) -> Work[Pair | Unfinished]:
-    sides = comparison.a, comparison.b
-    bots = [bots_of(plan.bots, side, plan.players) for side in sides]
-    settings = [own_settings(side, dict(plan.settings)) for side in sides]
-    whole = [WholeGames(side, table) for side, table in zip(sides, bots, strict=True)]
-    lock = LockStep(comparison, bots[0], dict(plan.settings))
-
-    def work(seeds: Sequence[int], stopped: Callable[[], bool]) -> Iterator[Pair | Unfinished]:
-        for seed in seeds:
-            rows = [
-                row
-                for side, table, own, games in zip(sides, bots, settings, whole, strict=True)
-                for row in played(side, table, [seed], own, stopped, games)
-            ]
-            if len(rows) < len(sides) or stopped():
-                return
-            match rows:
-                case [Row() as a, Row() as b]:
-                    yield Pair(seed, a, b, lock.play(seed))
-                case _:
-                    yield next(row for row in rows if isinstance(row, Unfinished))
-
-    return work

@@ -7,29 +7,22 @@ unreachable code, rules, tables and values are removed.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
+from operator import ge, gt, le, lt
 
 from msgspec.structs import replace
 
-from interpreter.compare.play_order import Topic, in_force, nodes_of
+from interpreter.compare.play_order import Topic, in_force, nodes_of, topics_of
 from interpreter.kernel.state import Value
 from interpreter.language import core
 from interpreter.language.model import CheckedRule, Model, RuleBody, RuleLayer
-from interpreter.language.types import BOOL, HolderType
+from interpreter.language.types import HolderType
 from interpreter.language.walk import descendants, rewritten
 
 __all__ = ["applied", "settings_read"]
 
-_COMPARE: dict[str, Callable[[Value, Value], bool]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
+_ORDERED: dict[str, Callable[[Value, Value], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 
 
 def applied(model: Model, settings: Mapping[str, Value], open_: frozenset[str] = frozenset()) -> Model:
@@ -49,11 +42,7 @@ def applied(model: Model, settings: Mapping[str, Value], open_: frozenset[str] =
 
 def settings_read(model: Model) -> set[str]:
     """Return the settings and interpretations that any text of a model reads."""
-    declared = [tree for group in model.groups.values() for tree in group.trees if tree]
-    nodes = chain(
-        descendants((*model.ranking, *model.phase_guards, *declared)),
-        *(nodes_of(model, topic) for topic in _topics(model)),
-    )
+    nodes = chain(_declared(model), *(nodes_of(model, topic) for topic in topics_of(model)))
     return {node.name for node in nodes if isinstance(node, core.SettingValue)}
 
 
@@ -74,7 +63,7 @@ def _idle_cells(model: Model) -> dict[tuple[str, str], Value]:
     """Return the values of the state that keep their start value, if it is yes, no or none."""
     written = {
         node.group
-        for topic in _topics(model)
+        for topic in topics_of(model)
         for step in nodes_of(model, topic)
         if isinstance(step, core.SetCell)
         for node in descendants(step.cell)
@@ -152,26 +141,23 @@ def _unless_true(test: core.Expression | None) -> core.Expression | None:
 def _simpler(node: object) -> object:
     """Return a node folded if its operands are constants."""
     match node:
-        case core.Comparison(sign, core.Const(left), core.Const(right)) if sign in ("==", "!=") or None not in (
-            left,
-            right,
-        ):
-            return core.Const(_COMPARE[sign](left, right), type=BOOL, span=node.span)
+        case core.Comparison("==" | "!=" as sign, core.Const(left), core.Const(right)):
+            return _constant(node, (left == right) is (sign == "=="))
+        case core.Comparison(sign, core.Const(left), core.Const(right)) if None not in (left, right):
+            return _constant(node, _ORDERED[sign](left, right))
         case core.Logic(sign, left, right):
             neutral = sign == "and"
             if _is(left, not neutral) or _is(right, not neutral):
-                return core.Const(not neutral, type=BOOL, span=node.span)
+                return _constant(node, not neutral)
             return right if _is(left, neutral) else left if _is(right, neutral) else node
         case core.Negation(core.Const(value)):
-            return core.Const(not value, type=BOOL, span=node.span)
+            return _constant(node, not value)
         case core.Condition(then, core.Const(test), otherwise):
             return then if test else otherwise
         case core.Branch(test, then, otherwise):
             return core.Branch(test, _steps(then), _steps(otherwise), span=node.span)
-        case core.Iterate() | core.Repeat():
-            return replace(node, body=_steps(node.body))
-        case core.Option() if node.body is not None:
-            return replace(node, body=_steps(node.body))
+        case core.Iterate(body=tuple(body)) | core.Repeat(body=tuple(body)) | core.Option(body=tuple(body)):
+            return replace(node, body=_steps(body))
         case _:
             return node
 
@@ -193,18 +179,16 @@ def _steps(steps: tuple[core.Step, ...]) -> tuple[core.Step, ...]:
 # --- reachability
 
 
-def _topics(model: Model) -> list[Topic]:
-    sections = ("rules", "triggers", "standing")
-    return [Topic(section, name) for section in sections for name in getattr(model, section)]
+def _declared(model: Model) -> Iterator[object]:
+    """Yield every node of the declarations that apply in any case."""
+    declared = (tree for group in model.groups.values() for tree in group.trees if tree)
+    measure = model.graph.measure if model.graph is not None else None
+    return descendants((*model.ranking, *model.phase_guards, *declared, measure))
 
 
 def _reached(model: Model) -> Model:
     """Return the model without unreachable rules, triggers, tables and values of the state."""
-    declared = [tree for group in model.groups.values() for tree in group.trees if tree]
-    measure = model.graph and model.graph.measure
-    nodes: list[object] = list(
-        descendants((*model.ranking, *model.phase_guards, *declared, *([measure] if measure else ())))
-    )
+    nodes = list(_declared(model))
     named = [*model.phases, model.setup, *(setting.check for setting in model.settings.values())]
     waiting = [Topic("rules", name) for name in named if name in model.rules]
     waiting += [Topic("standing", name) for name in model.standing]

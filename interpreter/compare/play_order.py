@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
 from interpreter.language import core
-from interpreter.language.model import CheckedTrigger, Model, RuleLayer
+from interpreter.language.model import Model, RuleLayer
 from interpreter.language.walk import descendants
 
-__all__ = ["Topic", "below", "in_force", "nodes_of", "places_of"]
+__all__ = ["Topic", "in_force", "nodes_of", "placed", "places_of", "play_of", "topics_of"]
+
+
+_SECTIONS = ("rules", "triggers", "standing")
 
 
 class Topic(Struct, frozen=True):
@@ -34,16 +37,13 @@ def nodes_of(model: Model, topic: Topic) -> Iterator[object]:
             texts: Iterable[object] = [(layer.when, layer.body) for layer in in_force(model, topic.name)]
         case "triggers":
             trigger = model.triggers[topic.name]
-            texts = [trigger.test, *(model.blocks[name].body for name in _handlers(trigger))]
+            handlers = (case.procedure for case in trigger.cases if case.procedure is not None)
+            texts = [trigger.test, *(model.blocks[name].body for name in handlers)]
         case _:
             standing = model.standing[topic.name]
             texts = [*(items for _, items in standing.binders), standing.test, model.blocks[standing.procedure].body]
     for text in texts:
         yield from _with_delayed(model, text)
-
-
-def _handlers(trigger: CheckedTrigger) -> Iterator[str]:
-    return (case.procedure for case in trigger.cases if case.procedure is not None)
 
 
 def _with_delayed(model: Model, tree: object) -> Iterator[object]:
@@ -57,22 +57,40 @@ def places_of(model: Model) -> dict[str, tuple[Topic, ...]]:
     """Return the topics of each chapter in the order of play: the set-up, each phase, then ``triggers``, ``standing``,
     ``result`` and ``others``. A chapter has its own topics, each followed by the rules that are first called from
     it."""
-    play = [*([model.setup] if model.setup else []), *model.phases]
-    heads = {name: [Topic("rules", name)] for name in play}
-    heads["triggers"] = [Topic("triggers", name) for name in model.triggers]
-    heads["standing"] = [Topic("standing", name) for name in model.standing]
-    heads["result"] = list(_calls(descendants(model.ranking)))
-    heads["others"] = [Topic("rules", name) for name in model.rules]
-    seen = {topic for name in play for topic in heads[name]}
-    topics = {}
-    for chapter, first in heads.items():
-        if chapter in play:
-            seen.difference_update(first)
-        topics[chapter] = tuple(below(model, first, seen))
+    heads = [
+        *((name, [Topic("rules", name)]) for name in play_of(model)),
+        ("triggers", list(topics_of(model, "triggers"))),
+        ("standing", list(topics_of(model, "standing"))),
+        ("result", list(_calls(descendants(model.ranking)))),
+        ("others", list(topics_of(model, "rules"))),
+    ]
+    topics: dict[str, tuple[Topic, ...]] = {chapter: () for chapter, _ in heads}
+    for chapter, topic in placed(model, heads):
+        topics[chapter] += (topic,)
     return topics
 
 
-def below(model: Model, heads: Iterable[Topic], seen: set[Topic]) -> Iterator[Topic]:
+def placed(model: Model, heads: Sequence[tuple[str, Sequence[Topic]]]) -> Iterator[tuple[str, Topic]]:
+    """Yield each topic once, in the first chapter whose heads lead to it. The rules that chapters are named after stay
+    in their own."""
+    seen = {topic for chapter, topics in heads for topic in topics if topics == [Topic("rules", chapter)]}
+    for chapter, topics in heads:
+        if topics == [Topic("rules", chapter)]:
+            seen.difference_update(topics)
+        for topic in _below(model, topics, seen):
+            yield chapter, topic
+
+
+def play_of(model: Model) -> list[str]:
+    """Return the set-up, if there is one, and the phases."""
+    return [*filter(None, [model.setup]), *model.phases]
+
+
+def topics_of(model: Model, *sections: str) -> Iterator[Topic]:
+    return (Topic(section, name) for section in sections or _SECTIONS for name in getattr(model, section))
+
+
+def _below(model: Model, heads: Iterable[Topic], seen: set[Topic]) -> Iterator[Topic]:
     """Yield the heads and everything they call, depth first, without topics already ``seen``."""
     waiting = list(reversed(list(heads)))
     while waiting:

@@ -6,13 +6,13 @@ rulesets that differ only in them play the same games.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 
 from msgspec import Struct
 
-from interpreter.base.yaml_values import word
-from interpreter.compare.play_order import Topic, nodes_of
+from interpreter.compare.play_order import nodes_of, topics_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core
 from interpreter.language.model import Board, Measure, Model, Phrase, plural
@@ -20,10 +20,15 @@ from interpreter.language.translations import TITLED
 from interpreter.language.types import Type
 from interpreter.reading import yaml
 
-__all__ = ["Facts", "Presented", "own_policies", "policy_files", "policy_of", "presented"]
+__all__ = ["Facts", "Presented", "own_policies", "plain_facts", "policy_files", "policy_of", "presented"]
 
 Facts = dict[str, tuple[Hashable, str]]
 """Facts of a thing by name: comparable form and text."""
+
+
+def plain_facts(values: Mapping[str, str] | Iterable[tuple[str, str]]) -> Facts:
+    """Return facts whose comparable form is their text, without empty ones."""
+    return {key: (value, value) for key, value in dict(values).items() if value}
 
 
 class Presented(Struct, frozen=True):
@@ -38,7 +43,7 @@ class Presented(Struct, frozen=True):
 
 def presented(model: Model, text: Callable[[object], Hashable], typed: Callable[[Type], str]) -> Iterator[Presented]:
     """Yield all texts and displays of a model. ``text`` makes a checked tree comparable, ``typed`` describes a type."""
-    yield from _Presenter(model, text, typed).all()
+    return _Presenter(model, text, typed).all()
 
 
 class _Presenter:
@@ -50,8 +55,8 @@ class _Presenter:
         for event in self.model.events.values():
             if event.name in noted:
                 values = ", ".join(f"{name}: {self.typed(type_)}" for name, type_ in event.fields.items())
-                fields: Facts = {"with": (values, values)} if values else {}
-                yield self._thing("events", "event", event.name, fields | self._phrases("says", event.says))
+                facts = plain_facts({"with": values}) | self._phrases("says", event.says)
+                yield self._thing("events", "event", event.name, facts)
         for name, phrases in self.model.says.items():
             says = self.model.events[name].says if name in self.model.events else {}
             if "en" not in phrases or phrases["en"] == says.get("en") or name.partition(".")[0] in TITLED:
@@ -63,7 +68,7 @@ class _Presenter:
             facts = self._board(board)
             columns = ", ".join(name.replace("_", " ") for name, _ in board.columns)
             whole = {key: fact for key, fact in facts.items() if not key.startswith("columns.")}
-            whole |= {"columns": (columns, columns)} if columns else {}
+            whole |= plain_facts({"columns": columns})
             yield self._thing("boards", "board of the log", board.name, facts, whole)
         for measure in self.model.measures:
             yield self._thing("measures", "measure", measure.name, self._measure(measure))
@@ -78,13 +83,11 @@ class _Presenter:
         """Return the events that any text notes, and the alternatives that any text offers."""
         noted: set[str] = set()
         offered: set[str] = set()
-        for section in ("rules", "triggers", "standing"):
-            for name in getattr(self.model, section):
-                for node in nodes_of(self.model, Topic(section, name)):
-                    if isinstance(node, core.Notes):
-                        noted.add(node.event)
-                    elif isinstance(node, core.Ask):
-                        offered.update(f"{node.name}.{option.name}" for option in node.options)
+        for node in chain.from_iterable(nodes_of(self.model, topic) for topic in topics_of(self.model)):
+            if isinstance(node, core.Notes):
+                noted.add(node.event)
+            elif isinstance(node, core.Ask):
+                offered.update(f"{node.name}.{option.name}" for option in node.options)
         return noted, offered
 
     def _thing(self, section: str, kind: str, name: str, facts: Facts, short: Facts | None = None) -> Presented:
@@ -123,7 +126,7 @@ class _Presenter:
             "by": ", ".join(key.name for key in measure.keys),
             "sums": "yes" if measure.sums else "",
         }
-        facts |= {key: (value, value) for key, value in plain.items() if value}
+        facts |= plain_facts(plain)
         if measure.test is not None:
             facts["where"] = self._tree(measure.test)
         for number, (_, items) in enumerate(measure.each):
@@ -157,15 +160,13 @@ def policy_of(ruleset: Ruleset, id: str) -> Presented | None:
     policies = document.root.get("is")
     for entry in policies.entries if isinstance(policies, yaml.Mapping) else ():
         facts |= {f"{entry.key.text}.{name}": (text, text) for name, text in _texts(entry.value)}
-    return Presented(f"policies.{id}", "policy", id, word(document.root.get("title"), id), facts)
+    return Presented(f"policies.{id}", "policy", id, document.title, facts)
 
 
 def own_policies(ruleset: Ruleset) -> Iterator[Presented]:
     """Yield the policies in the ruleset's own files."""
     for name, layers in ruleset.composition.sections.get("policies", {}).items():
-        facts: Facts = {}
-        for entry in layers:
-            facts |= {decision: (text, text) for decision, text in _texts(entry.value)}
+        facts: Facts = {decision: (text, text) for entry in layers for decision, text in _texts(entry.value)}
         whole = "; ".join(f"{decision}: {text}" for decision, (_, text) in facts.items())
         yield Presented(f"policies.{name}", "policy", name, whole, facts)
 

@@ -11,7 +11,6 @@ from statistics import fmean
 
 from msgspec import Struct
 
-from interpreter.base.yaml_values import word
 from interpreter.compare.graph_changes import map_title
 from interpreter.compare.graph_figures import GraphFigures, distances_of, figures_of, network_of
 from interpreter.engine.ruleset import Ruleset
@@ -44,26 +43,21 @@ def boards_of(rulesets: Sequence[Ruleset]) -> list[Board]:
     groups: dict[str, list[Ruleset]] = {}
     for ruleset in rulesets:
         if ruleset.model.graph is not None and ruleset.model.graph.nodes:
-            groups.setdefault(_board(ruleset), []).append(ruleset)
+            maps = [document.id for document in ruleset.composition.documents if document.kind == "map"]
+            groups.setdefault(maps[-1] if maps else ruleset.id, []).append(ruleset)
     return [_measured(group) for group in groups.values()]
 
 
 def family_title(ruleset: Ruleset) -> str:
     """Return the title of a ruleset's family, or its own if it has none."""
     files = [document for document in ruleset.composition.documents if document.kind == "family"]
-    return word(files[0].root.get("title"), files[0].id) if files else ruleset.title
+    return files[0].title if files else ruleset.title
 
 
 def titles_of(rulesets: Sequence[Ruleset]) -> list[str]:
     """Return the titles of rulesets, with the id where several have the same one."""
     titles = [ruleset.title for ruleset in rulesets]
     return [f"{x.title} ({x.id})" if titles.count(x.title) > 1 else x.title for x in rulesets]
-
-
-def _board(ruleset: Ruleset) -> str:
-    """Return the id of the map, or of the ruleset if it has no map file."""
-    maps = [document.id for document in ruleset.composition.documents if document.kind == "map"]
-    return maps[-1] if maps else ruleset.id
 
 
 def _measured(rulesets: Sequence[Ruleset]) -> Board:
@@ -85,7 +79,7 @@ def means_of(summary: Summary) -> Means:
             if thing["share"] is not None and thing["numbered"]:
                 end[" ".join([name, *map(str, thing["of"].values()), "wins, %"])] = 100 * thing["share"]
     rounds = {
-        _named(name, thing["name"]): _weighted(thing["rounds"])
+        f"{name}, {thing['name']}" if thing["name"] else name: _weighted(thing["rounds"])
         for name, things in summary["curves"].items()
         for thing in things
         if name not in summary["measures"]
@@ -95,10 +89,6 @@ def means_of(summary: Summary) -> Means:
 
 def _known(numbers: Mapping[str, float | None]) -> dict[str, float]:
     return {name: number for name, number in numbers.items() if number is not None}
-
-
-def _named(measure: str, thing: str) -> str:
-    return f"{measure}, {thing}" if thing else measure
 
 
 def _mean(numbers: Sequence[float | None]) -> float | None:

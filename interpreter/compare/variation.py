@@ -57,7 +57,6 @@ def varied(ruleset: AnyRules, cells: list[Cell]) -> AnyRules:
 
 
 def _public(text: str, type_: Type) -> Json:
-    """Return the public value for the text of a cell."""
     if text == "-":
         return None
     if isinstance(type_, SetType):
@@ -116,14 +115,14 @@ def _frame_for(game: Game, table: Table) -> Frame | None:
 def _numbered(model: Model) -> tuple[object, ...]:
     """Return the names of all that states know by numbers."""
     cards, kinds = [(row.kind, row.key) for row in model.cards], {name: model.members(name) for name in model.kinds}
-    nodes = [node.name for node in model.graph.nodes] if model.graph is not None else []
-    links = [(link.a, link.b) for link in model.graph.links] if model.graph is not None else []
-    places = [(place.node, place.number) for place in model.graph.places] if model.graph is not None else []
-    return cards, kinds, nodes, links, places, model.phases, [*model.roles], model.pieces
+    if (graph := model.graph) is None:
+        return cards, kinds, model.phases, [*model.roles], model.pieces
+    nodes, links = [node.name for node in graph.nodes], [(link.a, link.b) for link in graph.links]
+    places = [(place.node, place.number) for place in graph.places]
+    return cards, kinds, model.phases, [*model.roles], model.pieces, nodes, links, places
 
 
 def _carried_out(program: Program, frame: Frame | None) -> Iterator[str]:
-    """Yield the procedures of a frame and its callers."""
     while frame is not None:
         at, _, frame, _ = frame
         if at < len(program.stretches):

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from math import atan2, cos, hypot, pi, sin, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from interpreter.drawing.colours import darker, ink_on, lighter
 from interpreter.drawing.font_metrics import FAMILY, width_of
 from interpreter.drawing.geometry import Box, Point, along, length_of
-from interpreter.drawing.picture import Picture, Piece, Slot
-from interpreter.drawing.plan import LINE, NAME, SLOT, TAG, Label, Plan, Way, arranged
+from interpreter.drawing.picture import Picture, Piece, Slot, Tie
+from interpreter.drawing.plan import LINE, NAME, SLOT, TAG, Plan, Way, arranged
 from interpreter.drawing.svg import document, element, path, text
 
 __all__ = ["Drawn", "drawn", "drawn_on", "piece_at"]
@@ -70,15 +70,11 @@ def drawn_on(picture: Picture, plan: Plan, *, titled: bool = True) -> Drawn:
     height = top + area.bottom - area.top + (18 + 24 * len(rows) if rows else 0) + _MARGIN
     aside = (width - (area.right - area.left)) / 2
     moved = _MARGIN + aside - area.left, top - area.top
-    shift = f"translate({moved[0]:.2f} {moved[1]:.2f})"
+    heading = _words(title, (_MARGIN, _MARGIN + _TITLE * 0.8), _TITLE, anchor="start", fill=_INK, class_="title")
     inside = [
         element("rect", width="100%", height="100%", fill=_PAPER),
-        *(
-            [_words(title, (_MARGIN, _MARGIN + _TITLE * 0.8), _TITLE, anchor="start", fill=_INK, class_="title")]
-            if title
-            else []
-        ),
-        '<g transform="' + shift + '">',
+        *([heading] if title else []),
+        f'<g transform="translate({moved[0]:.2f} {moved[1]:.2f})">',
         *_land(plan),
         *_links(plan),
         *_nodes(plan),
@@ -92,16 +88,18 @@ def drawn_on(picture: Picture, plan: Plan, *, titled: bool = True) -> Drawn:
 
 
 def _area(plan: Plan) -> Box:
-    """Return the bounding box of the plan."""
     boxes = [Box.around(centre, 2 * _LAND, 2 * _LAND) for centre in plan.centres]
     boxes += [label.box for label in (*plan.names, *plan.tags) if label.lines]
-    boxes += [Box(x, y, x, y) for way in plan.ways for x, y in way.points]
-    return Box(
-        min(box.left for box in boxes),
-        min(box.top for box in boxes),
-        max(box.right for box in boxes),
-        max(box.bottom for box in boxes),
-    )
+    corners = [corner for box in boxes for corner in ((box.left, box.top), (box.right, box.bottom))]
+    return Box.of([*corners, *(point for way in plan.ways for point in way.points)])
+
+
+def _sides(box: Box) -> dict[str, float]:
+    return {"x": box.left, "y": box.top, "width": box.right - box.left, "height": box.bottom - box.top}
+
+
+def _polygon(corners: Iterable[Point], *inside: str, **others: object) -> str:
+    return element("path", *inside, d=path(corners, closed=True), **others)
 
 
 def _words(words: str, at: Point, size: float, *, anchor: str = "middle", width: float = 0.0, **others: object) -> str:
@@ -133,35 +131,28 @@ def _land(plan: Plan) -> Iterator[str]:
     turns, reach = _field(plan.centres) if grid else (_AROUND, _CELL)
     for node, spot in enumerate(plan.picture.spots):
         colour = "#ecebe6" if spot.pale else lighter(spot.colour or _PLAIN, 0.62)
-        shape = path(_cell(node, plan.centres, turns, reach), closed=True)
-        stroke = darker(colour, 0.25) if grid else colour
-        cells.append(element("path", d=shape, fill=colour, stroke=stroke, stroke_width=1.2, stroke_linejoin="round"))
+        corners, stroke = _cell(node, plan.centres, turns, reach), darker(colour, 0.25) if grid else colour
+        cells.append(_polygon(corners, fill=colour, stroke=stroke, stroke_width=1.2, stroke_linejoin="round"))
     if grid:
         yield element("g", *cells, class_="land")
         return
-    box, shore = _area(plan), "".join(_shore(plan))
+    shore = "".join(_shore(plan))
     id_ = f"land-{crc32((plan.picture.title + shore).encode()):08x}"  # a page may have several boards
-    yield element("mask", shore, id=id_, maskUnits="userSpaceOnUse", x=box.left, y=box.top,
-        width=box.right - box.left, height=box.bottom - box.top)  # fmt: skip
+    yield element("mask", shore, id=id_, maskUnits="userSpaceOnUse", **_sides(_area(plan)))
     yield element("g", *cells, mask=f"url(#{id_})", class_="land")
 
 
 def _shore(plan: Plan) -> Iterator[str]:
     """Draw the land: broad strips along the links, and the areas that they enclose."""
-    broad: dict[str, object] = {
-        "fill": "none",
-        "stroke": "#fff",
-        "stroke_width": 2 * _LAND - 2,
-        "stroke_linecap": "round",
-    }
     for way in plan.ways:
-        yield element("path", d=path((way.points[0], way.points[-1]), bend=way.bend), **broad)
+        shape = path((way.points[0], way.points[-1]), bend=way.bend)
+        yield element("path", d=shape, fill="none", stroke="#fff", stroke_width=2 * _LAND - 2, stroke_linecap="round")
     ends = {way.points[0] for way in plan.ways} | {way.points[-1] for way in plan.ways}
     for x, y in plan.centres:
         if (x, y) not in ends:
             yield element("circle", cx=x, cy=y, r=_LAND - 1, fill="#fff")
     for corners in _enclosed(plan):
-        yield element("path", d=path([plan.centres[node] for node in corners], closed=True), fill="#fff")
+        yield _polygon([plan.centres[node] for node in corners], fill="#fff")
 
 
 def _enclosed(plan: Plan) -> list[list[int]]:
@@ -238,13 +229,16 @@ def _cut(cell: list[Point], on: Point, away: Point) -> list[Point]:
 def _links(plan: Plan) -> Iterator[str]:
     """Draw each line over a wider one in paper colour, so that crossings show which line is above."""
     for tie, way in zip(plan.picture.ties, plan.ways, strict=True):
-        pale = plan.picture.spots[tie.a].pale or plan.picture.spots[tie.b].pale
         shape = path((way.points[0], way.points[-1]), bend=way.bend)
-        colour = _PALE if pale else tie.colour or _LINK
+        colour = _PALE if _is_pale(plan, tie) else tie.colour or _LINK
         yield element("path", d=shape, fill="none", stroke=_PAPER, stroke_width=6.5, stroke_opacity=0.85)
         yield element("path", d=shape, fill="none", stroke=colour, stroke_width=3.2, class_="link")
         if tie.one_way:
-            yield element("path", d=path(_head(way, plan.radii[tie.b]), closed=True), fill=colour, class_="head")
+            yield _polygon(_head(way, plan.radii[tie.b]), fill=colour, class_="head")
+
+
+def _is_pale(plan: Plan, tie: Tie) -> bool:
+    return plan.picture.spots[tie.a].pale or plan.picture.spots[tie.b].pale
 
 
 def _head(way: Way, radius: float) -> list[Point]:
@@ -262,23 +256,15 @@ def _outline(shape: str, at: Point, radius: float, *inside: str, **others: objec
         return element("circle", *inside, cx=x, cy=y, r=radius, **others)
     corners, first = {"square": (4, 0.5), "diamond": (4, 0.0), "hexagon": (6, 0.5)}[shape]
     turns = [2 * pi * (corner + first) / corners for corner in range(corners)]
-    points = [(x + radius * cos(turn), y + radius * sin(turn)) for turn in turns]
-    return element("path", *inside, d=path(points, closed=True), **others)
+    return _polygon([(x + radius * cos(turn), y + radius * sin(turn)) for turn in turns], *inside, **others)
 
 
 def _nodes(plan: Plan) -> Iterator[str]:
     for node, spot in enumerate(plan.picture.spots):
         colour = _PALE if spot.pale else spot.colour or _PLAIN
-        yield _outline(
-            spot.shape,
-            plan.centres[node],
-            plan.radii[node],
-            element("title", text(spot.name)),
-            fill=colour,
-            stroke=darker(colour, 0.45),
-            stroke_width=1.6,
-            class_="node",
-        )
+        title, edge = element("title", text(spot.name)), darker(colour, 0.45)
+        look = {"fill": colour, "stroke": edge, "stroke_width": 1.6, "class_": "node"}
+        yield _outline(spot.shape, plan.centres[node], plan.radii[node], title, **look)
         for slot, at in zip(spot.slots, plan.slots[node], strict=True):
             yield from _slot(slot, at, spot.pale)
 
@@ -300,16 +286,9 @@ def _slot(slot: Slot, at: Point, pale: bool) -> Iterator[str]:
 
 def _piece(piece: Piece, at: Point, class_: str = "owner") -> Iterator[str]:
     x, y = at
-    outline = _SHAPES[piece.shape % len(_SHAPES)]
-    yield element(
-        "path",
-        d=path([(x + 1.25 * px, y + 1.25 * py) for px, py in outline], closed=True),
-        fill=piece.colour,
-        stroke="#ffffff",
-        stroke_width=1.4,
-        stroke_linejoin="round",
-        class_="piece",
-    )
+    corners = [(x + 1.25 * px, y + 1.25 * py) for px, py in _SHAPES[piece.shape % len(_SHAPES)]]
+    rim = {"stroke": "#ffffff", "stroke_width": 1.4, "stroke_linejoin": "round"}
+    yield _polygon(corners, fill=piece.colour, **rim, class_="piece")
     yield _words(piece.number, (x, y + 4.6), 9.0, fill=ink_on(piece.colour), class_=class_)
 
 
@@ -317,41 +296,20 @@ def _piece(piece: Piece, at: Point, class_: str = "owner") -> Iterator[str]:
 
 
 def _names(plan: Plan) -> Iterator[str]:
+    halo: dict[str, Any] = {"stroke": _PAPER, "stroke_width": 3.2, "stroke_linejoin": "round", "paint_order": "stroke"}
     for spot, label in zip(plan.picture.spots, plan.names, strict=True):
-        ink = "#9b978e" if spot.pale else _INK
-        yield from _lines(label, ink)
-
-
-def _lines(label: Label, ink: str) -> Iterator[str]:
-    box = label.box
-    middle = (box.left + box.right) / 2
-    for number, line in enumerate(label.lines):
-        at = (middle, box.top + 0.5 + number * LINE + 0.86 * NAME)
-        yield _words(
-            line, at, NAME, fill=ink, stroke=_PAPER, stroke_width=3.2, stroke_linejoin="round", paint_order="stroke",
-            class_="name",
-        )  # fmt: skip
+        for number, line in enumerate(label.lines):
+            at = (label.box.left + label.box.right) / 2, label.box.top + 0.5 + number * LINE + 0.86 * NAME
+            yield _words(line, at, NAME, fill="#9b978e" if spot.pale else _INK, **halo, class_="name")
 
 
 def _tags(plan: Plan) -> Iterator[str]:
     for tie, label in zip(plan.picture.ties, plan.tags, strict=True):
         if not label.lines:
             continue
-        box = label.box
-        pale = plan.picture.spots[tie.a].pale or plan.picture.spots[tie.b].pale
-        colour = _PALE if pale else tie.colour or _LINK
-        yield element(
-            "rect",
-            x=box.left,
-            y=box.top,
-            width=box.right - box.left,
-            height=box.bottom - box.top,
-            rx=4.0,
-            fill="#ffffff",
-            stroke=colour,
-            stroke_width=1.2,
-            class_="tag",
-        )
+        box, pale = label.box, _is_pale(plan, tie)
+        edge = {"stroke": _PALE if pale else tie.colour or _LINK, "stroke_width": 1.2}
+        yield element("rect", **_sides(box), rx=4.0, fill="#ffffff", **edge, class_="tag")
         at = ((box.left + box.right) / 2, (box.top + box.bottom) / 2 + 0.36 * TAG)
         yield _words(label.lines[0], at, TAG, fill="#a5a29b" if pale else _INK, class_="cost")
 

@@ -71,5 +71,4 @@ def histogram_chart(effect: Effect, titles: tuple[str, str]) -> Chart:
 
 
 def _fit(titles: tuple[str, str]) -> bool:
-    """Return whether both titles fit into one line."""
     return sum(map(len, titles)) <= 60

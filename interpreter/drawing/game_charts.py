@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from io import BytesIO, StringIO
+from itertools import cycle
 from math import floor, log10, nan
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,10 +22,11 @@ from interpreter.base.extras import install_command
 from interpreter.base.paths import suffix_of
 from interpreter.base.plurals import titled
 from interpreter.drawing.colours import SEATS, colours_for
-from interpreter.simulate.summary import Curve, Length, SeatData, Share, Summary, Thing
+from interpreter.simulate.summary import Curve, Length, Share, Summary, Thing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 __all__ = [
@@ -96,10 +98,11 @@ def check_charts(path: Path) -> None:
 def charts_of(data: Summary) -> Iterator[Chart]:
     """Yield the charts of a summary: wins, lengths of games, changes by round, and values of things."""
     equal = 1 / len(data["seats"])
+    seats = zip(data["seats"], cycle(SEATS), strict=False)
     yield _dots(
         "Share of wins",
         f"A shared win counts in parts. {WHISKERS} The dashed line is an equal share.",
-        list(_seats(data["seats"])),
+        [_share_of(f"player {seat['seat'] + 1}, {seat['bot']}", seat, colour) for seat, colour in seats],
         ("% of wins", 100 * equal),
     )
     yield Chart("Rounds", "Number of games with each number of rounds.", lambda axes: _lengths(axes, data["lengths"]))
@@ -109,7 +112,11 @@ def charts_of(data: Summary) -> Iterator[Chart]:
             about = "Means, up to the last round that half of the games reach. Bands are 95 % intervals."
             yield Chart(title, about, partial(_curves, curve=curve))
     for name, things in data["tables"].items():
-        if dots := [_mean_of(thing) for thing in things if thing["of"] and thing["mean"] is not None]:
+        if dots := [
+            Dot(thing["name"], thing["mean"], thing["mean_low"], thing["mean_high"])
+            for thing in things
+            if thing["of"] and thing["mean"] is not None
+        ]:
             yield _dots(f"{titled(name)} by {_key(things)}", f"Means. {WHISKERS}", _in_order(things, dots), ("", None))
     for name, things in data["tables"].items():
         if dots := [_wins_of(thing, equal) for thing in things if thing["of"] and thing["share"] is not None]:
@@ -126,15 +133,6 @@ def charts_of(data: Summary) -> Iterator[Chart]:
 
 def _key(things: Sequence[Thing]) -> str:
     return ", ".join(things[0]["of"]).replace("_", " ")
-
-
-def _seats(seats: Sequence[SeatData]) -> Iterator[Dot]:
-    for place, seat in enumerate(seats):
-        yield _share_of(f"player {seat['seat'] + 1}, {seat['bot']}", seat, SEATS[place % len(SEATS)])
-
-
-def _mean_of(thing: Thing) -> Dot:
-    return Dot(thing["name"], thing["mean"] or 0.0, thing["mean_low"], thing["mean_high"])
 
 
 def _wins_of(thing: Thing, equal: float) -> Dot:
@@ -189,16 +187,21 @@ def draw_dots(axes: Axes, dots: Sequence[Dot]) -> None:
 
 
 def _lengths(axes: Axes, lengths: Sequence[Length]) -> None:
-    from matplotlib.ticker import MaxNLocator
-
     width, bins = binned({length["rounds"]: length["games"] for length in lengths})
     starts, games = zip(*bins, strict=True)
     axes.bar([start + width / 2 for start in starts], games, color=_PLAIN, width=0.9 * width)
     axes.set_xlabel("rounds")
     axes.set_ylabel("games")
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
-    axes.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    _count_on(axes.xaxis, axes.yaxis)
     axes.grid(axis="x", visible=False)
+
+
+def _count_on(*lines: Axis) -> None:
+    """Mark integers only."""
+    from matplotlib.ticker import MaxNLocator
+
+    for line in lines:
+        line.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
 
 
 def binned(*sides: Mapping[float, int], most: int = 24) -> tuple[float, list[tuple[float, ...]]]:
@@ -230,8 +233,6 @@ def _round_width(least: float, whole: bool) -> float:
 
 
 def _curves(axes: Axes, curve: Sequence[Curve]) -> None:
-    from matplotlib.ticker import MaxNLocator
-
     most = max(point["games"] for thing in curve for point in thing["rounds"])
     colours = colours_for([thing["name"] for thing in curve])
     for place, thing in enumerate(curve):
@@ -245,7 +246,7 @@ def _curves(axes: Axes, curve: Sequence[Curve]) -> None:
         axes.fill_between(xs, lows, highs, color=colour, alpha=0.2, linewidth=0)
     axes.set_xlabel("round")
     axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    _count_on(axes.xaxis)
     if any(thing["name"] for thing in curve):
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 

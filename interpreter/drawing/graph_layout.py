@@ -9,6 +9,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from math import cos, hypot, sin
 
+from msgspec import Struct
+
 from interpreter.drawing.geometry import Point, nearest_on_segment
 from interpreter.kernel.graphs import Graph
 
@@ -95,105 +97,103 @@ def spread(
 ) -> list[Point]:
     """Move the points until discs are apart, labels fit on their links, and no link crosses a disc of other nodes,
     or until the rounds run out."""
-    positions = [[x, y] for x, y in points]
     room = {frozenset(link): label for link, label in zip(links, labels, strict=True)}
+    spreading = _Spreading([[x, y] for x, y in points], links, radii, room, clear)
     for _ in range(_ROUNDS):
-        moved = _part_discs(positions, radii, room, clear)
-        moved |= _part_links(positions, links, radii, clear)
+        moved = spreading.part_discs()
+        moved |= spreading.part_links()
         if not moved:
             break
-    return [(x, y) for x, y in positions]
+    return [(x, y) for x, y in spreading.points]
 
 
-def _part_discs(
-    points: list[list[float]], radii: Sequence[float], room: dict[frozenset[int], tuple[float, float]], clear: float
-) -> bool:
-    moved = False
-    order = sorted(range(len(points)), key=lambda node: (points[node][0], node))
-    reach = 2 * max(radii, default=0.0) + 3 * clear + max((width for width, _ in room.values()), default=0.0)
-    for place, node in enumerate(order):
-        for other in order[place + 1 :]:
-            if points[other][0] - points[node][0] > reach:
-                break
-            moved |= _part(points, node, other, radii, room, clear)
-    return moved
+class _Spreading(Struct):
+    """Points that are moved, with the radii of their discs and the sizes of the labels on their links. Methods return
+    whether anything moved."""
 
+    points: list[list[float]]
+    links: Sequence[tuple[int, int]]
+    radii: Sequence[float]
+    room: dict[frozenset[int], tuple[float, float]]
+    clear: float
 
-def _part(
-    points: list[list[float]],
-    node: int,
-    other: int,
-    radii: Sequence[float],
-    room: dict[frozenset[int], tuple[float, float]],
-    clear: float,
-) -> bool:
-    dx, dy = points[other][0] - points[node][0], points[other][1] - points[node][1]
-    apart = hypot(dx, dy)
-    if apart < 1e-6:  # coincident: pick a direction by number
-        dx, dy, apart = cos(node + 2.4 * other), sin(node + 2.4 * other), 1.0
-        short = radii[node] + radii[other] + clear
-    else:
-        width, height = room.get(frozenset((node, other)), (0.0, 0.0))
-        label = (abs(dx) * width + abs(dy) * height) / apart + clear if width else 0.0
-        short = radii[node] + radii[other] + clear + label - apart
-    if short <= 0.01:
-        return False
-    right, down = dx / apart * (short / 2 + 0.1), dy / apart * (short / 2 + 0.1)
-    points[node][0] -= right
-    points[node][1] -= down
-    points[other][0] += right
-    points[other][1] += down
-    return True
+    def _in_order(self) -> list[int]:
+        return sorted(range(len(self.points)), key=lambda node: (self.points[node][0], node))
 
+    def _move(self, node: int, right: float, down: float) -> None:
+        self.points[node][0] += right
+        self.points[node][1] += down
 
-def _part_links(
-    points: list[list[float]], links: Sequence[tuple[int, int]], radii: Sequence[float], clear: float
-) -> bool:
-    moved = False
-    order = sorted(range(len(points)), key=lambda node: (points[node][0], node))
-    across = [points[node][0] for node in order]
-    margin = max(radii, default=0.0) + clear
-    for a, b in links:
-        low, high = sorted((points[a][0], points[b][0]))
-        ax, ay, right, down, length = _line(points[a], points[b])
-        for node in order[bisect_left(across, low - margin) : bisect_right(across, high + margin)]:
-            x, y = points[node]
-            clearance = radii[node] + clear
-            if abs(right * (y - ay) - down * (x - ax)) > clearance * length or node in (a, b):
-                continue  # quick test first: most nodes are far from the line
-            if _clear_way(points, node, a, b, clearance):
-                moved = True
-                ax, ay, right, down, length = _line(points[a], points[b])
-    return moved
+    def part_discs(self) -> bool:
+        moved = False
+        order = self._in_order()
+        widest = max((width for width, _ in self.room.values()), default=0.0)
+        reach = 2 * max(self.radii, default=0.0) + 3 * self.clear + widest
+        for place, node in enumerate(order):
+            for other in order[place + 1 :]:
+                if self.points[other][0] - self.points[node][0] > reach:
+                    break
+                moved |= self._part(node, other)
+        return moved
 
+    def _part(self, node: int, other: int) -> bool:
+        dx, dy = self.points[other][0] - self.points[node][0], self.points[other][1] - self.points[node][1]
+        apart = hypot(dx, dy)
+        least = self.radii[node] + self.radii[other] + self.clear
+        if apart < 1e-6:  # coincident: pick a direction by number
+            dx, dy, apart = cos(node + 2.4 * other), sin(node + 2.4 * other), 1.0
+            short = least
+        else:
+            width, height = self.room.get(frozenset((node, other)), (0.0, 0.0))
+            label = (abs(dx) * width + abs(dy) * height) / apart + self.clear if width else 0.0
+            short = least + label - apart
+        if short <= 0.01:
+            return False
+        right, down = dx / apart * (short / 2 + 0.1), dy / apart * (short / 2 + 0.1)
+        self._move(node, -right, -down)
+        self._move(other, right, down)
+        return True
 
-def _line(a: Sequence[float], b: Sequence[float]) -> tuple[float, float, float, float, float]:
-    """Return the line through two points: the first point, the vector to the other, and its length."""
-    right, down = b[0] - a[0], b[1] - a[1]
-    return a[0], a[1], right, down, hypot(right, down)
+    def part_links(self) -> bool:
+        moved = False
+        order = self._in_order()
+        across = [self.points[node][0] for node in order]
+        margin = max(self.radii, default=0.0) + self.clear
+        for a, b in self.links:
+            low, high = sorted((self.points[a][0], self.points[b][0]))
+            ax, ay, right, down, length = self._line(a, b)
+            for node in order[bisect_left(across, low - margin) : bisect_right(across, high + margin)]:
+                x, y = self.points[node]
+                clearance = self.radii[node] + self.clear
+                if abs(right * (y - ay) - down * (x - ax)) > clearance * length or node in (a, b):
+                    continue  # quick test first: most nodes are far from the line
+                if self._clear_way(node, a, b, clearance):
+                    moved = True
+                    ax, ay, right, down, length = self._line(a, b)
+        return moved
 
+    def _line(self, a: int, b: int) -> tuple[float, float, float, float, float]:
+        """Return the line through two points: the first point, the vector to the other, and its length."""
+        (x, y), (bx, by) = self.points[a], self.points[b]
+        return x, y, bx - x, by - y, hypot(bx - x, by - y)
 
-def _clear_way(points: list[list[float]], node: int, a: int, b: int, clearance: float) -> bool:
-    """Move a node away from a link, and the link a little away from the node; return whether they were too close."""
-    x, y = points[node]
-    ax, ay = points[a]
-    bx, by = points[b]
-    if (max(ay, by) + clearance < y) or (min(ay, by) - clearance > y):
-        return False
-    px, py = nearest_on_segment((x, y), (ax, ay), (bx, by))
-    dx, dy = x - px, y - py
-    apart = hypot(dx, dy)
-    if apart >= clearance - 0.01 or (px, py) in ((ax, ay), (bx, by)):
-        return False
-    short = clearance - apart + 0.1
-    if apart < 1e-6:  # on the link: move to a side chosen by number
-        length = hypot(bx - ax, by - ay) or 1.0
-        side = 1 if node % 2 else -1
-        dx, dy, apart = side * (by - ay) / length, side * (ax - bx) / length, 1.0
-    right, down = dx / apart * short, dy / apart * short
-    points[node][0] += 0.6 * right
-    points[node][1] += 0.6 * down
-    for end in (a, b):
-        points[end][0] -= 0.2 * right
-        points[end][1] -= 0.2 * down
-    return True
+    def _clear_way(self, node: int, a: int, b: int, clearance: float) -> bool:
+        """Move a node away from a link, and the link a little away from the node."""
+        (x, y), (ax, ay), (bx, by) = self.points[node], self.points[a], self.points[b]
+        if (max(ay, by) + clearance < y) or (min(ay, by) - clearance > y):
+            return False
+        px, py = nearest_on_segment((x, y), (ax, ay), (bx, by))
+        dx, dy = x - px, y - py
+        apart = hypot(dx, dy)
+        if apart >= clearance - 0.01 or (px, py) in ((ax, ay), (bx, by)):
+            return False
+        short = clearance - apart + 0.1
+        if apart < 1e-6:  # on the link: move to a side chosen by number
+            length = hypot(bx - ax, by - ay) or 1.0
+            side = 1 if node % 2 else -1
+            dx, dy, apart = side * (by - ay) / length, side * (ax - bx) / length, 1.0
+        right, down = dx / apart * short, dy / apart * short
+        self._move(node, 0.6 * right, 0.6 * down)
+        for end in (a, b):
+            self._move(end, -0.2 * right, -0.2 * down)
+        return True

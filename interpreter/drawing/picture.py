@@ -12,7 +12,7 @@ from interpreter.engine.sight import Unseen, seen_by
 from interpreter.kernel.state import State, Value
 from interpreter.language.directed_links import Way, ways_of
 from interpreter.language.model import GraphDecl, Look, Model
-from interpreter.language.types import SEAT, Type
+from interpreter.language.types import SEAT
 from interpreter.language.walk import is_printed
 
 if TYPE_CHECKING:
@@ -119,27 +119,18 @@ def picture_of(game: Game, player: int | None = None) -> Picture:
         for node in nodes
     )
     ways = _ways(graph)
-    lengths = graph.length is not None or graph.measure is not None
-    ties = tuple(
-        Tie(
-            a=ways[link][0].start,
-            b=ways[link][0].end,
-            length=ways[link][0].length,
-            label=looks.label("link", link, _lengths(ways[link]) if lengths else ""),
-            colour=link_colours.get(looks.text("link.colour", link) or ""),
-            one_way=len(ways[link]) == 1,
-        )
-        for link in links
-        if not looks.holds("link.hidden", link)
-    )
+    has_lengths = graph.length is not None or graph.measure is not None
+    ties = []
+    for link, (way, *back) in enumerate(ways):
+        if not looks.holds("link.hidden", link):
+            both = "/".join(dict.fromkeys(str(each.length) for each in (way, *back) if has_lengths))
+            label, colour = looks.label("link", link, both), link_colours.get(looks.text("link.colour", link) or "")
+            ties.append(Tie(way.start, way.end, way.length, label, colour, one_way=not back))
     legend = {**node_colours, **link_colours, **place_colours}
     grid = game.ruleset.model.grid
-    return Picture(game.ruleset.title, spots, ties, tuple(legend.items()), looks.owners(), tuple(shapes.items()), grid)
-
-
-def _lengths(ways: list[Way]) -> str:
-    """Return the length of a link, or of both directions."""
-    return "/".join(dict.fromkeys(str(way.length) for way in ways))
+    return Picture(
+        game.ruleset.title, spots, tuple(ties), tuple(legend.items()), looks.owners(), tuple(shapes.items()), grid
+    )
 
 
 @lru_cache(maxsize=64)
@@ -150,7 +141,6 @@ def _printed(model: Model) -> dict[str, dict[int, str | None]]:
 
 @lru_cache(maxsize=64)
 def _ways(graph: GraphDecl) -> list[list[Way]]:
-    """Return the directed links of each link."""
     ways: list[list[Way]] = [[] for _ in graph.links]
     for way in ways_of(graph):
         ways[way.link].append(way)
@@ -181,16 +171,11 @@ class _Looks:
             return None
         return value
 
-    def _type(self, name: str) -> Type:
-        return self._looks[name].trees[0].type
-
     def text(self, name: str, of: int) -> str | None:
         """Return the text of a look; None if it has none."""
         if name not in self._looks:
             return None
-        texts = self._printed.get(name)
-        if texts is None:
-            return self._text(name, of)
+        texts = self._printed.get(name, {})
         if of not in texts:
             texts[of] = self._text(name, of)
         return texts[of]
@@ -232,7 +217,8 @@ class _Looks:
         if name not in self._looks:
             return []
         values = {value for of in all_ if (value := self._value(name, of)) is not None}
-        return [self._game.table.names.text(value, self._type(name)) for value in sorted(values)]
+        type_ = self._looks[name].trees[0].type
+        return [self._game.table.names.text(value, type_) for value in sorted(values)]
 
     def piece(self, place: int) -> Piece | None:
         if "place.piece" not in self._looks or (value := self._value("place.piece", place)) is None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from interpreter.base.source import Span
-from interpreter.base.yaml_values import word, words
+from interpreter.base.yaml_values import words
 from interpreter.engine.rules import Rules
 from interpreter.language import core
 from interpreter.language.model import RuleLayer
@@ -38,8 +38,8 @@ def citations_of(ruleset: Rules) -> list[Citation]:
     """Return all citing parts of a ruleset that are in force: first its files, then by section and file."""
     citations: list[Citation] = []
     for document in ruleset.composition.documents:
-        cites = tuple(scalar.text for scalar in words(document.root.get("cites")))
-        title = word(document.root.get("title"), document.id)
+        cites = tuple(scalar.text for scalar in document.head.cites)
+        title = document.title
         citations.append(Citation("files", title, document.id, document.root[document.kind].span, cites))
     for section, names in ruleset.composition.sections.items():
         for name, entries in names.items():

@@ -33,8 +33,6 @@ __all__ = [
     "waiting",
 ]
 
-_new = object.__new__
-
 MAXIMUM_OPTIONS = 4_000
 """Number of options of one decision that are cached with their public names; then the cache is cleared."""
 
@@ -87,10 +85,9 @@ class Named:
             return cached
         number, values = code
         option, names = self.site.options[number], self.names
-        choices = option.core.choices
-        pairs = zip(choices, values, strict=True)
-        public = tuple((choice.name, names.public(value, choice.type)) for choice, value in pairs)
-        named = all(self._is_named(value, choice.type) for choice, value in zip(choices, values, strict=True))
+        chosen = list(zip(option.core.choices, values, strict=True))
+        public = tuple((choice.name, names.public(value, choice.type)) for choice, value in chosen)
+        named = all(self._is_named(value, choice.type) for choice, value in chosen)
         if len(self.options) >= MAXIMUM_OPTIONS:
             self.options.clear()
         new = self.options[code] = Option(option.name, public, code, option if named else None)
@@ -123,10 +120,7 @@ class Options(Sequence[Option]):
         else:
             self._more = listed
 
-    def _all(self) -> list[Option]:
-        return self._up_to(sys.maxsize)
-
-    def _up_to(self, number: int) -> list[Option]:
+    def _up_to(self, number: int = sys.maxsize) -> list[Option]:
         """Return the options read so far, extended up to index ``number`` if there are that many. Where finding the
         next one fails, it fails at every reading: options must not seem to end there."""
         if self._more is not None and len(self._found) <= number:
@@ -156,20 +150,14 @@ class Options(Sequence[Option]):
 
     def __getitem__(self, index: int | slice) -> Option | list[Option]:
         if isinstance(index, slice) or index < 0:
-            return self._all()[index]
+            return self._up_to()[index]
         return self._up_to(index)[index]
 
     def __iter__(self) -> Iterator[Option]:
-        return self._one_by_one() if self._more is not None else iter(self._found)
-
-    def _one_by_one(self) -> Iterator[Option]:
-        number = 0
-        while number < len(self._up_to(number)):
-            yield self._found[number]
-            number += 1
+        return super().__iter__() if self._more is not None else iter(self._found)
 
     def __len__(self) -> int:
-        return len(self._all())
+        return len(self._up_to())
 
     def __repr__(self) -> str:
         return f"<{len(self)} options>"
@@ -180,31 +168,28 @@ def _failing(failure: RuleFailure) -> Iterator[Code]:
     yield
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Decision:
-    """A named point where a seat must choose.
-
-    ``actor`` is the seat (from 0), ``context`` the values shown with the decision, ``options`` all legal choices.
-    """
-
-    __slots__ = ("_context", "_frame", "actor", "listed", "named", "offered", "state", "turn")
+    """A point where a seat (``actor``, from 0) must choose. ``context`` has the values shown with it, ``options`` all
+    legal choices."""
 
     actor: int
     turn: Turn | None
     """The machine's report of the decision; None for a seat that chooses before its turn."""
     named: Named
     """Options by code."""
-    offered: Option | None
-    """Option that the machine itself chose: it is legal and needs no check."""
     state: State
     """State of the game. A reference to the game itself would make every game part of a reference cycle."""
-    _context: dict[str, Json]
-    listed: Options | None
+    offered: Option | None = None
+    """Option that the machine itself chose: it is legal and needs no check."""
+    listed: Options | None = None
     """Options, or None before their first use."""
+    _context: dict[str, Json] | None = None
+    _frame: Frame | None = None
 
     @property
     def is_turned(self) -> bool:
-        """Return whether, with simultaneous choices, the decision belongs to another seat than the one whose turn it
-        is."""
+        """Return whether, with simultaneous choices, the decision belongs to a seat whose turn it is not."""
         return self.turn is None
 
     @property
@@ -218,13 +203,10 @@ class Decision:
     @property
     def frame(self) -> Frame:
         """Frame of the rule that asks."""
-        try:
-            return self._frame
-        except AttributeError:
-            frame = self.state.frame
-            assert frame is not None
-            self._frame: Frame = frame
-            return frame
+        if self._frame is None:
+            self._frame = self.state.frame
+        assert self._frame is not None
+        return self._frame
 
     @frame.setter
     def frame(self, frame: Frame) -> None:
@@ -237,14 +219,12 @@ class Decision:
 
     @property
     def context(self) -> dict[str, Json]:
-        try:
-            return self._context
-        except AttributeError:  # first use
+        if self._context is None:
             names, state, env = self.named.names, self.state, self.env
             self.named.machine.meter.refill()
-        types = {name: value.type for name, value in self.site.ask.context}
-        values = ((name, value(state, env)) for name, value in self.site.context)
-        self._context = {name: names.public(value, types[name]) for name, value in values}
+            types = {name: value.type for name, value in self.site.ask.context}
+            values = ((name, value(state, env)) for name, value in self.site.context)
+            self._context = {name: names.public(value, types[name]) for name, value in values}
         return self._context
 
     @property
@@ -256,11 +236,10 @@ class Decision:
 
     @property
     def options(self) -> Options:
-        options = self.listed
-        if options is None:
+        if self.listed is None:
             self.named.machine.meter.refill()
-            self.listed = options = Options(self)
-        return options
+            self.listed = Options(self)
+        return self.listed
 
     def option(self, code: Code) -> Option:
         """Return the option of a code: the alternative's number and its values."""
@@ -269,11 +248,10 @@ class Decision:
     def offer(self, code: Code) -> Option:
         """Return the option that the machine chose, and remember it as legal."""
         option, turn = self.named.option(code), self.turn
-        if option.site is None:
-            return option
-        if turn is not None and code is turn.code:
-            turn.option = option = replace(option, code=code)
-        self.offered = option
+        if option.site is not None:
+            if turn is not None and code is turn.code:
+                turn.option = option = replace(option, code=code)
+            self.offered = option
         return option
 
     def gave(self, option: Option) -> bool:
@@ -299,16 +277,11 @@ def decision_of(table: Table, state: State, turn: Turn) -> Decision | None:
         if turn.index < 0:
             return None
         turn.named = named = named_at(table, turn.index)
-    decision = _new(Decision)
-    decision.actor, decision.turn, decision.state = turn.seat, turn, state
-    decision.offered = decision.listed = None
-    decision.named = named
-    return decision
+    return Decision(turn.seat, turn, named, state)
 
 
 def decision_at(table: Table, state: State) -> Decision | None:
-    """Return the decision that a state waits for, or None if the game is over. The state is only read and does not
-    move."""
+    """Return the decision that a state waits for, or None if the game is over. The state does not move."""
     if state.frame is None:
         return None
     stretch, env = state.frame[:2]
@@ -337,8 +310,6 @@ def turned(decision: Decision, seat: int) -> Decision:
     index, env, caller, into = decision.frame
     place = decision.named.seat
     assert place is not None
-    result = Decision()
-    result.turn = result.offered = result.listed = None
-    result.actor, result.frame = seat, (index, (*env[:place], seat, *env[place + 1 :]), caller, into)
-    result.named, result.state = decision.named, decision.state
+    result = Decision(seat, None, decision.named, decision.state)
+    result.frame = index, (*env[:place], seat, *env[place + 1 :]), caller, into
     return result

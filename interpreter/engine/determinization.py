@@ -22,13 +22,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 from typing import NamedTuple
 
 from msgspec import Struct
 
 from interpreter.base.plain_data import Json
-from interpreter.engine.decision import Option
+from interpreter.engine.decision import Code, Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, is_choice, read, reveals
 from interpreter.engine.refusal import IllegalMove
@@ -119,16 +119,14 @@ class _Place(Struct, frozen=True):
 
 
 class Memory:
-    """Knowledge of a seat about hidden cards, from the log of a game.
-
-    ``known`` are the hidden cards that the seat knows. :meth:`learn` updates it as the game goes on.
-    """
+    """Knowledge of a seat about hidden cards, from the log of a game: the cards that are ``known``. :meth:`learn`
+    updates it as the game goes on."""
 
     def __init__(self, game: Game, seat: int) -> None:
         constants = game.machine.constants
         self.zones = constants.effects.zones
         self.hidden = {cell for cell, seats in constants.seen_by.items() if seat not in seats and cell in self.zones}
-        self.pools = list(_cells(game, sorted(game.ruleset.counted)))
+        self.pools = [cell for name in sorted(game.ruleset.counted) for cell in constants.layout.cells(name)]
         """Pools whose tokens can be counted if the log reaches back to the beginning."""
         self.known: set[int] = set()
         self._parts: dict[int, int] | None = None
@@ -229,11 +227,8 @@ class Worlds:
         memory = memory or Memory(self.game, seat)
         state = self.game.state
         self._unseen = frozenset(hidden_cards(game.table, state, seat))
-        veiled = [
-            cell
-            for cell in veils(game.table, state, seat)
-            if cell in seen or not any(card in fixed for card in self._cards_of(cell))
-        ]
+        veiled_cells, kept = veils(game.table, state, seat), set(fixed)
+        veiled = [cell for cell in veiled_cells if cell in seen or kept.isdisjoint(self._cards_of(cell))]
         self.pools = [cell for cell in veiled if isinstance(self._group(cell).type, PoolType)]
         """Pools with hidden content."""
         self._places = list(self._unknown(memory))
@@ -245,13 +240,12 @@ class Worlds:
     def _go_back(self) -> None:
         """Go back to the last decision at which no active procedure has a secret local."""
         game, seat = self.now, self.seat
-        if not reads_secrets(game.table, game.state, seat):
-            return
-        self.fixed |= Memory(game, seat).known
-        game = game.clone(log=True)
+        if reads_secrets(game.table, game.state, seat):
+            self.fixed |= Memory(game, seat).known
+            game = game.clone(log=True)
         while reads_secrets(game.table, game.state, seat):
             log = game.state.log
-            start = next((number for number in range(len(log) - 1, -1, -1) if is_choice(log[number])), None)
+            start = next((number for number in reversed(range(len(log))) if is_choice(log[number])), None)
             if start is None:
                 raise Undealt
             self.again.insert(0, self._made(game, start))
@@ -279,35 +273,23 @@ class Worlds:
 
     def _see(self, game: Game) -> None:
         """Fix the cards that the seat sees now, or can choose."""
-        machine, records = game.machine, game.ruleset.model.records
-        for card in range(len(game.ruleset.model.cards)):
-            if may_see(machine.constants.visible(game.state, card), self.seat):
-                self.fixed.add(card)
+        visible, model = game.machine.constants.visible, game.ruleset.model
+        self.fixed |= {card for card in range(len(model.cards)) if may_see(visible(game.state, card), self.seat)}
         decision = game.decision_of(self.seat)
-        if decision is None:
-            return
-        for number, values in islice(machine.options(game.state, decision.env, decision.site), OPTIONS):
-            for choice, value in zip(decision.site.options[number].core.choices, values, strict=True):
-                self.fixed.update(cards_in(value, choice.type, records))
+        if decision is not None:
+            for number, values in _codes(game, decision):
+                for choice, value in zip(decision.site.options[number].core.choices, values, strict=True):
+                    self.fixed.update(cards_in(value, choice.type, model.records))
 
     def _noticed(self, game: Game, start: int) -> tuple[object, ...]:
         """Return what the seat observed since a log record, and what it is asked now."""
-        lines = [
-            (line.kind, line.name, line.text, line.values)
-            for line in lines_since(game.table, game.state, start, self.seat)
-        ]
-        decision, own_decision = game.decision, game.decision_of(self.seat)
-        options = None
-        if own_decision is not None:
-            options = (
-                own_decision.context,
-                list(islice(game.machine.options(game.state, own_decision.env, own_decision.site), OPTIONS)),
-            )
-        return lines, None if decision is None else (decision.actor, decision.name, decision.frame[0]), options
+        lines = lines_since(game.table, game.state, start, self.seat)
+        told = [(line.kind, line.name, line.text, line.values) for line in lines]
+        own = game.decision_of(self.seat)
+        return told, _place(game), None if own is None else (own.context, list(_codes(game, own)))
 
     def _without_open_choices(self) -> None:
-        """Undo simultaneous choices of other seats that still wait: only locals hold them, so these seats choose
-        again."""
+        """Undo waiting simultaneous choices of other seats: only locals hold them, so these seats choose again."""
         decision = self.game.decision
         if decision is None or not decision.site.ask.kept:
             return
@@ -439,7 +421,7 @@ class Worlds:
                 known = (block for block in blocks if is_known(self.game.table, block, self.seat))
                 self._laid_out.state.cells[kept] = tuple(known)
         world = self._laid_out.clone()
-        cells, location = world.state.cells, self.layout.base.get("location", 0)
+        cells, location = world.state.cells, self.layout.base["location"]
         for places, cards in self._places:
             for place, card in zip(places, self._cards_for(places, cards, draw), strict=True):
                 flat = list(_flat(cells[place.cell]))
@@ -452,18 +434,15 @@ class Worlds:
                 cells[cell] = tuple(sorted(cells[cell], key=partial(shape.rank, world.state)))
         for pools, amounts in self._pools:
             self._share(cells, pools, amounts, draw)
-        self._guess(cells, draw)
+        for cell in self._values:
+            type_ = self._group(cell).type
+            many = len(cells[cell]) if cell in self.hidden and isinstance(type_, CollectionType) else None
+            cells[cell] = self._value(cell, type_, many, self.game.table.first.cells[cell], draw)
         return world
 
-    def _guess(self, cells: list[Value], draw: Draw) -> None:
-        """Draw hidden values uniformly; a number without a range gets its initial value."""
-        for cell in self._values:
-            present, type_ = cells[cell], self._group(cell).type
-            many = len(present) if cell in self.hidden and isinstance(type_, CollectionType) else None
-            cells[cell] = self._value(cell, type_, many, self.game.table.first.cells[cell], draw)
-
     def _value(self, cell: int, type_: Type, many: int | None, start: Value, draw: Draw) -> Value:
-        """Draw a value of a type. A list gets ``many`` items; None: their number is hidden too."""
+        """Draw a value of a type uniformly; a number without a range is ``start``. A list gets ``many`` items; None:
+        their number is hidden too."""
         records, limits = self.game.ruleset.model.records, self._group(cell).range
         item = item_type(type_)
         things = self._things(cell, item or type_)
@@ -504,9 +483,8 @@ class Worlds:
         for attempt in range(DEALS + 1):
             remaining, dealt = shuffled(cards, draw), []
             for place in places:
-                candidates = (card for card in remaining if self._fits(place, card, backs=attempt < DEALS))
-                card = next(candidates, None)
-                if card is None:
+                fitting = (card for card in remaining if self._fits(place, card, backs=attempt < DEALS))
+                if (card := next(fitting, None)) is None:
                     break
                 remaining.remove(card)
                 dealt.append(card)
@@ -545,7 +523,7 @@ def uppermost(game: Game) -> Iterator[int]:
     layout = game.machine.constants.layout
     for name, group in game.ruleset.model.groups.items():
         if group.top_shows is not None:
-            for cell in range(layout.base[name], layout.base[name] + layout.count(name)):
+            for cell in layout.cells(name):
                 held = game.state.cells[cell]
                 yield from (pile[0] for pile in held) if isinstance(group.type, PilesType) else held[:1]
 
@@ -576,16 +554,13 @@ def otherwise(
     return other
 
 
-def _cells(game: Game, groups: Collection[str]) -> Iterator[int]:
-    """Yield the cells of the named groups."""
-    layout = game.machine.constants.layout
-    for name in groups:
-        yield from range(layout.base[name], layout.base[name] + layout.count(name))
-
-
 def _fits(option: Option, past: _Made) -> bool:
     """Return whether an option matches what is known of a past choice."""
     return past.alternative is None or (option.do == past.alternative and set(past.values) <= set(option.values))
+
+
+def _codes(game: Game, decision: Decision) -> Iterator[Code]:
+    return islice(game.machine.options(game.state, decision.env, decision.site), OPTIONS)
 
 
 def _place(game: Game) -> tuple[int, str, int] | None:
@@ -596,15 +571,10 @@ def _place(game: Game) -> tuple[int, str, int] | None:
 
 def _flat(content: Value) -> tuple[int, ...]:
     """Return the cards of a zone, pile by pile."""
-    return (
-        tuple(card for pile in content for card in pile)
-        if content and isinstance(content[0], tuple)
-        else tuple(content)
-    )
+    return tuple(chain.from_iterable(content)) if content and isinstance(content[0], tuple) else tuple(content)
 
 
-def _shaped(cards: list[int], like: Value) -> Value:
-    if not like or not isinstance(like[0], tuple):
-        return tuple(cards)
-    ends = list(accumulate(len(pile) for pile in like))
-    return tuple(tuple(cards[end - len(pile) : end]) for pile, end in zip(like, ends, strict=True))
+def _shaped(cards: Iterable[int], like: Value) -> Value:
+    """Return cards in piles like these, or as a zone without piles."""
+    rest = iter(cards)
+    return tuple(tuple(islice(rest, len(pile))) if isinstance(pile, tuple) else next(rest) for pile in like)

@@ -60,8 +60,6 @@ class Because(Struct, frozen=True):
                 yield from self._first_that_fails(variable, items, test, env)
             case core.CallRule() | core.CallBase():
                 yield from self.said(node, env)
-            case _:
-                return
 
     def _first_that_fails(
         self, variable: int, items: core.Expression, test: core.Expression, env: Env

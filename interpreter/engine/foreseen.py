@@ -47,11 +47,10 @@ class _Secret(Veil):
 class _Undrawn:
     """Chance source of a run: nobody foresees an outcome."""
 
-    def shuffle(self, name: str, counter: int, items: tuple[int, ...]) -> NoReturn:
-        raise Unseen
-
     def draw(self, name: str, counter: int, options: tuple[object, ...]) -> NoReturn:
         raise Unseen
+
+    shuffle = draw
 
 
 def forecast(table: Table, known: State, code: Code) -> list[Record]:
@@ -63,10 +62,8 @@ def forecast(table: Table, known: State, code: Code) -> list[Record]:
 
 
 def foresees(game: Game, seat: int, number: int = 1) -> bool:
-    """Return whether a seat could work out what each of the last choices led to, up to the next decision of the game.
-
-    A choice of another seat that saw more than this one depends on hidden things.
-    """
+    """Return whether a seat could work out what each of the last choices led to, up to the next decision of the game. A
+    choice of another seat that saw more than this one depends on hidden things."""
     later = game
     for _ in range(number):
         record = next(filter(is_choice, reversed(later.state.log)), None)
@@ -110,10 +107,8 @@ def _reaches_a_decision(machine: Machine, run: State, code: Code) -> bool:
     frame = run.frame
     try:
         Machine.take(machine, run, _Undrawn(), *code)
-    except Unseen:  # that a decision has options is no news, though only its seat knows them
-        return run.frame is not frame
-    except RuleFailure:
-        return False
+    except (Unseen, RuleFailure) as stop:  # that a decision has options is no news, though only its seat knows them
+        return isinstance(stop, Unseen) and run.frame is not frame
     return True
 
 
@@ -157,15 +152,9 @@ def veiled(table: Table, state: State, frame: Frame | None, player: int) -> Stat
     """Return a copy of a state that stands at a frame, with a veil for each value that a player may not know."""
     constants, model = table.machine.constants, table.rules.model
     layout, cells = constants.layout, state.cells[:]
-    holders = {
-        layout.base[name] + number
-        for name, group in model.groups.items()
-        if isinstance(group.type, HolderType)
-        for number in range(layout.count(name))
-    }
     for cell, veil in veils(table, state, player).items():
-        held = cells[cell]
-        is_parted = cell in holders and isinstance(held, tuple)
+        held, group = cells[cell], model.groups[layout.owner_of(cell)[0]]
+        is_parted = isinstance(group.type, HolderType) and isinstance(held, tuple)
         cells[cell] = _parted(held) if is_parted else _Secret(veil.many)
     for card in hidden_cards(table, state, player):
         cells[layout.base["location"] + card] = _Secret()
@@ -179,8 +168,7 @@ def veiled(table: Table, state: State, frame: Frame | None, player: int) -> Stat
 def _frame(table: Table, frame: Frame | None, player: int) -> Frame | None:
     """Return a frame with veils for secret locals. A procedure that a secret led to its place cannot go on."""
     program, secrecy = table.rules.program, table.rules.secrecy
-    frames: list[tuple[Value, tuple[Value, ...], int]] = []
-    is_led = False
+    frames, is_led = list[tuple[Value, tuple[Value, ...], int]](), False
     while frame is not None:
         index, env, frame, into = frame
         place: Value = index
@@ -191,7 +179,7 @@ def _frame(table: Table, frame: Frame | None, player: int) -> Frame | None:
             labels, read = secrecy.locals_at(index), secrecy.read_later[index] - {into, *waiting}
             known = {local for local, label in labels.items() if local != into and is_visible(label, env, player)}
             led = is_led or (not frames and _is_one_of_many(program, index) and bool(secrecy.course_at(index)))
-            is_led = is_led or secrecy.hides_caller(index)
+            is_led = is_led or secrecy.hides_calls(program.stretches[index].procedure)
             if led or (maybe & read & labels.keys()) - known:
                 place = _Secret()
             env = tuple(

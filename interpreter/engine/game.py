@@ -14,10 +14,10 @@ from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.engine.decision import Code, Decision, Named, Option, decision_of, named_at, others_at, turned, waiting
-from interpreter.engine.refusal import IllegalMove, because_of, legal_choice, refuse
+from interpreter.engine.refusal import IllegalMove, legal_choice, refuse
 from interpreter.engine.rules import Rules, Table
 from interpreter.engine.scripted_outcomes import Outcomes, scripted
-from interpreter.engine.views import Line, Spoken, lines_of, view_of
+from interpreter.engine.views import Line, lines_since, view_of
 from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
 from interpreter.kernel.invariants import broken
 from interpreter.kernel.state import Frame, Record, State, Value
@@ -29,10 +29,8 @@ __all__ = ["Game", "Result", "new_game", "places_of"]
 
 
 class Result(Struct, frozen=True):
-    """Final ranking: for each seat its place and its ranking keys.
-
-    Place 1 is best; seats with equal keys share a place. A seat that does not count has place 0.
-    """
+    """Final ranking: for each seat its place and its ranking keys. Place 1 is best; equal keys share a place. A seat
+    that does not count has place 0."""
 
     places: tuple[int, ...]
     keys: tuple[tuple[int, ...], ...]
@@ -104,14 +102,12 @@ class Game:
         return self._begun.origin
 
     def __repr__(self) -> str:
-        players, decision = self.origin["players"], self.decision
-        about = [counted(players, "player")]
-        if self.result is not None:
-            about.append("over")
-        else:
-            about.append(f"round {self.round}")
-        if decision is not None:
-            about.append(f"decision {decision.name} of seat {decision.actor}")
+        decision = self.decision
+        about = [
+            counted(self.origin["players"], "player"),
+            "over" if self.result is not None else f"round {self.round}",
+        ]
+        about += [f"decision {decision.name} of seat {decision.actor}"] if decision is not None else []
         return f"<game of {self.ruleset.id}: {', '.join(about)}>"
 
     @classmethod
@@ -158,12 +154,10 @@ class Game:
         """Run the `check` of each setting. Raise ``ValueError`` with the reasons if one refuses its value."""
         for setting in self.ruleset.model.settings.values():
             value = self.settings[setting.name]
-            if setting.check is None or value is None:
-                continue
-            top = self.ruleset.model.rules[setting.check].top
-            reasons = refuse(Spoken(self.table, self.state, "en"), top.id, (value,), because_of(self.table, self.state))
-            if reasons:
-                raise ValueError(f"`{setting.name}`: " + "; ".join(str(reason) for reason in reasons))
+            if setting.check is not None and value is not None:
+                top = self.ruleset.model.rules[setting.check].top
+                if reasons := refuse(self.table, self.state, top.id, (value,)):
+                    raise ValueError(f"`{setting.name}`: {'; '.join(map(str, reasons))}")
 
     # --- decisions
 
@@ -194,7 +188,7 @@ class Game:
             return
         decision = self.decision_of(seat)
         if decision is None:
-            raise IllegalMove(f"seat {seat} does not decide now", [])
+            raise IllegalMove(f"seat {seat} does not decide now")
         state.leave()
         self.decision, state.frame = decision, decision.frame
         try:
@@ -208,14 +202,14 @@ class Game:
         """Return whether a choice is legal now for the seat that decides, or for the seat ``by``."""
         try:
             with self._turned_to(by):
-                self._legal(choice)
+                self.offered(choice)
         except IllegalMove:
             return False
         return True
 
     def offered(self, choice: Option | Mapping[str, object]) -> Option:
         """Return the option that a choice by public names stands for. Raises :class:`IllegalMove`."""
-        code = self._legal(choice)
+        code = legal_choice(self.table, self.decision, choice)
         assert self.decision is not None
         return self.decision.option(code)
 
@@ -249,21 +243,13 @@ class Game:
         if decision.gave(option):
             return True
         number, values = option.code
-        options = decision.site.options
-        return (
-            number < len(options)
-            and options[number] is option.site
-            and self.machine.accepts(self.state, number, values)
-        )
-
-    def _legal(self, choice: Option | Mapping[str, object]) -> Code:
-        return legal_choice(self.table, self.decision, choice)
+        is_here = any(site is option.site for site in decision.site.options[number : number + 1])
+        return is_here and self.machine.accepts(self.state, number, values)
 
     @property
     def choices(self) -> list[tuple[int, dict[str, Json]]]:
         """All choices since the game began, each as (seat, choice)."""
-        choices = []
-        rest = self._made
+        choices, rest = [], self._made
         while rest is not None:
             rest, seat, named, code = rest
             choices.append((seat, named.option(code).as_dict()))
@@ -286,12 +272,12 @@ class Game:
 
     def unused_chance(self) -> list[str]:
         """Return the names of scripted outcomes that the game has not used (yet)."""
-        if not isinstance(self.chance, Scripted):
-            return []
-        constants = self.machine.constants
-        first = constants.layout.base["chance"]
-        used = {name: self.state.cells[first + number] for name, number in constants.chance_names.items()}
-        return self.chance.unused(used)
+        return self.chance.unused(self.chance_used()) if isinstance(self.chance, Scripted) else []
+
+    def chance_used(self) -> dict[str, int]:
+        """Return the number of outcomes that each named chance has had."""
+        first = self.machine.constants.layout.base["chance"]
+        return {name: self.state.cells[first + number] for name, number in self.machine.constants.chance_names.items()}
 
     # --- result
 
@@ -300,14 +286,11 @@ class Game:
         """The final ranking, or None while the game runs."""
         if not self.state.cells[self.machine.constants.layout.base["over"]]:
             return None
-        keys = []
-        self.machine.meter.refill()
-        for seat in self.machine.constants.seats:
-            env: list[Value] = [seat] + [None] * 32
-            keys.append(
-                tuple(self.machine.expressions.compile(key)(self.state, env) for key in self.ruleset.model.ranking)
-            )
-        return Result(places_of(keys, self.machine.constants.statics["seat.counts"]), tuple(keys))
+        machine, ranking = self.machine, self.ruleset.model.ranking
+        machine.meter.refill()
+        envs: list[list[Value]] = [[seat, *[None] * 32] for seat in machine.constants.seats]
+        keys = tuple(tuple(machine.expressions.compile(key)(self.state, env) for key in ranking) for env in envs)
+        return Result(places_of(keys, machine.constants.statics["seat.counts"]), keys)
 
     # --- copies and undo
 
@@ -317,16 +300,11 @@ class Game:
         copy._begun = self._begun
         copy.state = state = self.state.clone()
         copy.chance, copy._made = self.chance, self._made
-        pending = self.decision
-        if pending is None:
-            copy.decision = None
-        else:
-            copy.decision = decision = Decision()
-            decision.actor, decision.turn, decision.named = pending.actor, pending.turn, pending.named
-            decision.offered = decision.listed = None
+        copy.decision = pending = self.decision
+        if pending is not None:
+            copy.decision = Decision(pending.actor, pending.turn, pending.named, state)
             if pending.turn is None:
-                decision.frame = pending.frame
-            decision.state = state
+                copy.decision.frame = pending.frame
         if log:
             state.leave()
             state.log = self.state.log[:]
@@ -356,7 +334,7 @@ class Game:
         if self._made is not None:
             self._made = self._made[0]
         self._ask()
-        if self.decision is not None and self.decision.site.ask.at_once is not None:
+        if self.decision is not None:
             first = next(iter(waiting(self.decision)))  # the first seat decides again, whichever seat had chosen
             if first != self.decision.actor:
                 self.state.leave()
@@ -378,8 +356,7 @@ class Game:
         """Return a hash of the state without what is counted on in any case: rounds and random numbers. A game that
         repeats itself returns to an equal position."""
         layout, cells = self.machine.constants.layout, self.state.cells[:]
-        chance = layout.base["chance"]
-        for cell in (layout.base["round"], *range(chance, chance + layout.count("chance"))):
+        for cell in (layout.base["round"], *layout.cells("chance")):
             cells[cell] = 0
         return State(cells, self.state.frame).digest()
 
@@ -399,7 +376,7 @@ class Game:
         """Return the log since this object was created, as lines that the player may read. Raises ``ValueError`` for
         an unknown seat."""
         self._check_seat(player)
-        return lines_of(self.table, self.state, player, language)
+        return list(lines_since(self.table, self.state, 0, player, language))
 
     def value(self, text: str, player: int | None = None) -> Value:
         """Evaluate an expression of the rule language, such as `count(seats)`, and return its value as plain data.
@@ -414,12 +391,10 @@ class Game:
         return self.ruleset.names.public(value, type_)
 
     def _check_seat(self, player: int | None) -> None:
-        if player is None:
-            return
         last = len(self.machine.constants.seats) - 1
-        if isinstance(player, bool) or not isinstance(player, int):
+        if isinstance(player, bool) or not isinstance(player, int | None):
             raise TypeError(f"player: got {player!r}, want the number of a seat, 0 to {last}")
-        if not 0 <= player <= last:
+        if player is not None and not 0 <= player <= last:
             raise ValueError(f"there is no seat {player}; the seats are 0 to {last}")
 
     # --- saves
@@ -458,10 +433,6 @@ def _whole(name: str, number: SupportsIndex) -> int:
 
 def places_of(keys: Sequence[tuple[Value, ...]], counts: Sequence[bool]) -> tuple[int, ...]:
     """Rank seats by their keys; a seat that does not count gets place 0."""
-    players = [own for own, counted in zip(keys, counts, strict=True) if counted]
-    return tuple(
-        [
-            1 + sum([other > own for other in players]) if counted else 0
-            for own, counted in zip(keys, counts, strict=True)
-        ]
-    )
+    seats = list(zip(keys, counts, strict=True))
+    players = [own for own, counted in seats if counted]
+    return tuple([1 + sum([other > own for other in players]) if counted else 0 for own, counted in seats])

@@ -10,8 +10,7 @@ __all__ = ["walkable"]
 
 
 def walkable(graph: GraphDecl) -> tuple[Graph, tuple[int, ...]]:
-    """Return the graph for path searches and its lengths: one for each link, or one for each direction if an
-    expression gives the lengths."""
+    """Return the graph for path searches and its lengths, one for each link or, if they are computed, direction."""
     ways = ways_of(graph)
     if graph.measure is not None:
         links = tuple((way.start, way.end, number) for number, way in enumerate(ways))

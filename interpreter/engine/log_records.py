@@ -19,10 +19,8 @@ Seats = tuple[int, ...] | None
 
 
 class Choice(NamedTuple):
-    """A decision was answered with an alternative and its values; ``context`` is the decision's context.
-
-    ``seen`` has the seats that may see each context value and each chosen value.
-    """
+    """A decision was answered with an alternative and its values. ``seen`` has the seats that may see each value of the
+    decision's ``context`` and each chosen value."""
 
     option: OptionSite
     frame: Frame

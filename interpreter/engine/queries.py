@@ -20,11 +20,8 @@ __all__ = ["literal", "value_of"]
 
 
 def value_of(table: Table, state: State, text: str, player: int | None = None) -> tuple[Value, Type]:
-    """Return the value of an expression and its type.
-
-    Raises :class:`RulesetError` for an invalid expression, and ``ValueError`` if it reads something that the player may
-    not see.
-    """
+    """Return the value of an expression and its type. Raises :class:`RulesetError` for an invalid expression, and
+    ``ValueError`` if it reads something that the player may not see."""
     tree, problems = parse_expression(Typed(SourceFile("expression", text)))
     diagnostics: list[Diagnostic] = list(problems)
     if tree is not None:

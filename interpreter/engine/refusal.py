@@ -55,28 +55,24 @@ class Reason(Struct, frozen=True):
 
 
 class IllegalMove(Exception):
-    """Raised for a choice that the rules do not allow now.
+    """Raised for a choice that the rules do not allow now. ``reasons`` are the failing conditions; ``rule`` and
+    ``cites`` are those of the first."""
 
-    ``reasons`` are the failing conditions; ``rule`` and ``cites`` are those of the first.
-    """
-
-    def __init__(self, message: str, reasons: list[Reason]) -> None:
-        self.reasons = reasons
+    def __init__(self, message: str, reasons: Sequence[Reason] = ()) -> None:
+        self.reasons = list(reasons)
         self.rule = reasons[0].rule if reasons else ""
         self.cites = reasons[0].cites if reasons else ()
-        super().__init__("; ".join([message, *(str(reason) for reason in reasons)]) if reasons else message)
+        super().__init__("; ".join([message, *map(str, reasons)]))
 
 
 def legal_choice(
     table: Table, decision: Decision | None, choice: Option | Mapping[str, object], language: str = "en"
 ) -> tuple[int, tuple[Value, ...]]:
-    """Decode a choice into the alternative's number and its values. Raises :class:`IllegalMove` if the choice is not
-    legal."""
+    """Return a choice as alternative and values. Raises :class:`IllegalMove` if it is not legal."""
     number, values = decoded(table, decision, choice, language)
     assert decision is not None
-    if not decision.is_turned and table.machine.accepts(decision.state, number, values):
-        return number, values
-    if not reasons_for(table, decision, number, values, language):
+    is_legal = not decision.is_turned and table.machine.accepts(decision.state, number, values)
+    if is_legal or not reasons_for(table, decision, number, values, language):
         return number, values
     reasons = reasons_for(table, decision, number, values, language, decision.actor)
     raise IllegalMove(frame(language, "refused.option", option=decision.site.options[number].name), reasons)
@@ -85,65 +81,55 @@ def legal_choice(
 def decoded(
     table: Table, decision: Decision | None, choice: Option | Mapping[str, object], language: str = "en"
 ) -> tuple[int, tuple[Value, ...]]:
-    """Decode a choice, legal or not, into the alternative's number and its values.
-
-    Raises :class:`IllegalMove` if no such choice exists, and ``TypeError`` for other types.
-    """
+    """Decode a choice, legal or not, into the alternative's number and its values. Raises :class:`IllegalMove` if no
+    such choice exists, and ``TypeError`` for other types."""
     if decision is None:
-        raise IllegalMove(frame(language, "refused.over"), [])
-    if isinstance(choice, Mapping):
-        by_name: dict[str, object] = dict(choice)
-    elif hasattr(choice, "as_dict"):
-        by_name = {**choice.as_dict()}
-    else:
+        raise IllegalMove(frame(language, "refused.over"))
+    by_name = choice.as_dict() if hasattr(choice, "as_dict") else choice
+    if not isinstance(by_name, Mapping):
         want = f'an option of the decision or a mapping, as {{"do": "{decision.site.options[0].name}", …}}'
         raise TypeError(f"got {choice!r}, want {want}")
     table.machine.meter.refill()
-    number, values = _decode(Spoken(table, decision.state, language), decision.site, by_name)
+    number, values = _decode(Spoken(table, decision.state, language), decision.site, dict(by_name))
     return number, _offered_cards(table, decision, decision.site.options[number], values)
 
 
 def _offered_cards(
     table: Table, decision: Decision, option: OptionSite, values: tuple[Value, ...]
 ) -> tuple[Value, ...]:
-    """Resolve ambiguous card names to the first offered cards: cards without a key share the name of their kind,
-    copies share a key."""
-    cards, choices = table.rules.model.cards, option.core.choices
-    pairs = zip(choices, values, strict=True)
-    keyless = [isinstance(choice.type, CardType) and v is not None and not cards[v].is_named for choice, v in pairs]
-    if not any(keyless):
+    """Resolve ambiguous card names to the first offered cards: copies share a key, cards without one a kind."""
+    cards, alike = table.rules.model.cards, table.rules.names.alike
+    meant = [
+        alike(value)
+        if isinstance(choice.type, CardType) and value is not None and not cards[value].is_named
+        else [value]
+        for choice, value in zip(option.core.choices, values, strict=True)
+    ]
+    if all(len(things) == 1 for things in meant):
         return values
-
-    def alike(offered: tuple[Value, ...]) -> bool:
-        for offer, value, keyless_here in zip(offered, values, keyless, strict=True):
-            if offer != value and not (keyless_here and offer in table.rules.names.alike(value)):
-                return False
-        return True
-
-    offers = table.machine.values(decision.state, list(decision.env), option)
-    return next((offered for offered in offers if alike(offered)), values)
+    offers = table.machine.values(decision.state, decision.env, option)
+    fitting = (offer for offer in offers if all(each in things for each, things in zip(offer, meant, strict=True)))
+    return next(fitting, values)
 
 
 def _decode(spoken: Spoken, site: AskSite, by_name: dict[str, object]) -> tuple[int, tuple[Value, ...]]:
     name = by_name.pop("do", None)
     names = [option.name for option in site.options]
     if name not in names:
-        hint = did_you_mean(name, names, spoken.language) if isinstance(name, str) else ""
-        hint = hint or spoken.frame("refused.it_has", known=", ".join(f"`{n}`" for n in names))
-        raise IllegalMove(
-            spoken.frame("refused.no_alternative", decision=site.ask.name, name=repr(name), near=hint), []
-        )
+        near = did_you_mean(name, names, spoken.language) if isinstance(name, str) else ""
+        near = near or spoken.frame("refused.it_has", known=", ".join(f"`{n}`" for n in names))
+        raise IllegalMove(spoken.frame("refused.no_alternative", decision=site.ask.name, name=repr(name), near=near))
     number = names.index(name)
     values = []
     for choice in site.options[number].core.choices:
         if choice.name not in by_name:
-            raise IllegalMove(spoken.frame("refused.needs", option=name, name=choice.name), [])
+            raise IllegalMove(spoken.frame("refused.needs", option=name, name=choice.name))
         try:
             values.append(spoken.value(by_name.pop(choice.name), choice.type))
         except ValueError as error:
-            raise IllegalMove(f"`{choice.name}`: {error}", []) from None
+            raise IllegalMove(f"`{choice.name}`: {error}") from None
     if by_name:
-        raise IllegalMove(spoken.frame("refused.takes_no", option=name, name=next(iter(by_name))), [])
+        raise IllegalMove(spoken.frame("refused.takes_no", option=name, name=next(iter(by_name))))
     return number, tuple(values)
 
 
@@ -180,13 +166,13 @@ def reasons_for(
     """Return why a choice is refused, by the reason that matters most, as far as a player may know it; without a
     player, all of it. Empty if the choice is legal."""
     names, env = Spoken(table, decision.state, language, player), known_locals(table, decision.frame, player)
-    state, option = names.state, decision.site.options[number]
+    state, option, conditions = names.state, decision.site.options[number], _Conditions(names)
     layer = table.rules.program.reach.procedures[decision.site.procedure]
     rule, cites = layer.spoken, table.rules.own_cites(option.core.cites or layer.cites)
     possible: list[Failed] = []
     if option.guard is not None and not (holds := _holds(option.guard, state, env)):
         assert option.core.guard is not None
-        reasons = _failing(names, option.core.guard, env, rule, cites)
+        reasons = conditions.failing(option.core.guard, env, rule, cites)
         if holds is False:
             return reasons
         possible.append((reasons, False))
@@ -207,7 +193,7 @@ def reasons_for(
     def failing(other: Env | None = None) -> Iterator[Failed]:
         for test, node in zip(option.tests, option.core.tests, strict=True):
             holds = _holds(test, state, env)
-            if not holds and (reasons := _failing(names, node, env, rule, cites, other)):
+            if not holds and (reasons := conditions.failing(node, env, rule, cites, other)):
                 yield reasons, holds is False
 
     def as_far_as_possible(failed: Iterator[Failed]) -> Iterator[Failed]:
@@ -225,22 +211,16 @@ def _outside(
 ) -> tuple[str, bool, bool, Value] | None:
     """Return the message for a value that is not among those offered, whether the reader knows these, whether a trait
     tells them from all others, and the least offered number in place of a number."""
-    lowest = value
-    try:
+    what, is_known, is_told_apart, lowest = names.frame("refused.offered"), False, False, value
+    with suppress(Unseen):
         domain = items(names.state, env)
         if value in domain:
             return None
-        what, is_told_apart = domain_text(names, domain, choice), bool(trait_of(names, domain, choice.type))
-        if isinstance(choice.type, IntType):
-            lowest = domain.start if isinstance(domain, range) else min(domain, default=value)
-    except Unseen:
-        return (
-            names.frame("refused.must_be", name=choice.name, what=names.frame("refused.offered")),
-            False,
-            False,
-            value,
-        )
-    return names.frame("refused.must_be", name=choice.name, what=what), True, is_told_apart, lowest
+        is_number = isinstance(choice.type, IntType)
+        least = value if not is_number else domain.start if isinstance(domain, range) else min(domain, default=value)
+        what, is_told_apart = domain_text(names, domain, choice), trait_of(names, domain, choice.type) is not None
+        is_known, lowest = True, least
+    return names.frame("refused.must_be", name=choice.name, what=what), is_known, is_told_apart, lowest
 
 
 def domain_text(names: Names, domain: Sequence[Value] | range, choice: core.Choice) -> str:
@@ -249,15 +229,14 @@ def domain_text(names: Names, domain: Sequence[Value] | range, choice: core.Choi
         ends = {"low": domain.start, "high": domain.stop - 1}
         return names.frame("refused.range", **ends) if len(domain) else names.frame("refused.no_number")
     listed = list(domain)
-    shown = [names.text(item, choice.type) for item in listed[:_MOST]]
+    if not listed:
+        return names.frame("refused.one_of_none")
     if len(listed) > _MOST and isinstance(choice.type, IntType) and listed == list(range(listed[0], listed[-1] + 1)):
         return names.frame("refused.range", low=listed[0], high=listed[-1])
     if trait := trait_of(names, listed, choice.type):
         values = [names.text(value, trait.type) for value in dict.fromkeys(trait.values[item] for item in listed)]
         return names.frame("refused.one_whose", name=trait.name, items=names.listed(values, trait.type))
-    if not shown:
-        return names.frame("refused.one_of_none")
-    shown += ["…"] if len(listed) > _MOST else []
+    shown = [names.text(item, choice.type) for item in listed[:_MOST]] + ["…"] * (len(listed) > _MOST)
     return names.frame("refused.one_of", items=names.listed(shown, choice.type))
 
 
@@ -288,86 +267,87 @@ def trait_of(names: Names, domain: Collection[Value], type_: Type) -> Trait | No
     return None
 
 
-def _failing(
-    names: Spoken,
-    node: core.Expression,
-    env: Env,
-    rule: str,
-    cites: tuple[str, ...],
-    other: Env | None = None,
-    because: Because | None = None,
-) -> list[Reason]:
-    """Return the failing condition or, if it only calls a verdict, the failing lines of the verdict; with ``other``
-    locals, only those that fail with these too."""
-    reasons = _below(names, node, env, other)
-    if reasons or (other and (reasons is not None or _holds(_compiled(names, node), names.state, other))):
-        return reasons or []
-    causes = ", ".join(because.why_not(node, env)) if because is not None else ""
-    message = names.frame("refused.holds_not", text=text_of(node)) + (f" ({causes})" if causes else "")
-    return [Reason(message, rule, cites, node.span, names.language)]
+class _Conditions(Struct, frozen=True):
+    """Failing conditions in the state and the words of a reader. ``because`` adds the values that make them fail."""
 
+    names: Spoken
+    because: Because | None = None
 
-def _compiled(names: Spoken, node: core.Expression) -> Evaluate:
-    return names.table.machine.expressions.compile(node)
+    def _compiled(self, node: core.Expression) -> Evaluate:
+        return self.names.table.machine.expressions.compile(node)
+
+    def failing(
+        self, node: core.Expression, env: Env, rule: str, cites: tuple[str, ...], other: Env | None = None
+    ) -> list[Reason]:
+        """Return the failing condition or, if it only calls a verdict, the failing lines of the verdict; with ``other``
+        locals, only those that fail with these too."""
+        reasons, names = self.below(node, env, other), self.names
+        if reasons or (other and (reasons is not None or _holds(self._compiled(node), names.state, other))):
+            return reasons or []
+        causes = ", ".join(self.because.why_not(node, env)) if self.because is not None else ""
+        message = names.frame("refused.holds_not", text=text_of(node)) + (f" ({causes})" if causes else "")
+        return [Reason(message, rule, cites, node.span, names.language)]
+
+    def of_verdict(
+        self, verdict: str, values: tuple[Value, ...], others: tuple[Value, ...] | None = None
+    ) -> Iterator[Failed]:
+        """Yield the lines of a verdict that may fail, up to the first that surely does; with ``others`` as a second
+        list of values, only lines that fail for both."""
+        table, state = self.names.table, self.names.state
+        layer = table.rules.program.reach.procedures[verdict]
+        unset = [None] * (layer.local_count - len(values))
+        env: Env = [*values, *unset]
+        other: Env | None = [*others, *unset] if others is not None else None
+        applies = layer.guard is None or _holds(self._compiled(layer.guard), state, env)
+        if not applies:
+            for reasons, is_known in self.of_verdict(layer.below, values, others):
+                yield reasons, is_known and applies is False
+        if applies is False:
+            return
+        assert isinstance(layer.body, tuple)
+        for line in layer.body:
+            assert isinstance(line, core.Requirement)
+            test = self._compiled(line.test)
+            if line.bind is not None:
+                for locals_ in filter(None, (env, other)):
+                    locals_[line.bind] = _seen(test, state, locals_)
+                continue
+            holds = _holds(test, state, env)
+            name = layer.rule.partition("!")[0]  # a helper's name without its file
+            cites = table.rules.own_cites(line.cites or layer.cites)
+            if not holds and (reasons := self.failing(line.test, env, name, cites, other)):
+                yield reasons, holds is False and bool(applies)
+                if holds is False:
+                    return
+
+    def below(self, node: core.Expression, env: Env, other: Env | None = None) -> list[Reason] | None:
+        """Return the reasons of the verdict that a condition calls; None if it does anything else."""
+        if not isinstance(node, core.CallBase | core.CallRule):
+            return None
+        program, state = self.names.table.rules.program, self.names.state
+        target = program.target(node)
+        if program.reach.procedures[target].form != "permits":
+            return None
+        arguments = [self._compiled(argument) for argument in node.arguments]
+        try:
+            values = tuple(argument(state, env) for argument in arguments)
+            others = tuple(argument(state, other) for argument in arguments) if other is not None else None
+        except Unseen:
+            return None
+        return _foremost(_Conditions(self.names).of_verdict(target, values, others))
 
 
 def because_of(table: Table, state: State) -> Because:
     """Return an explainer of failing conditions in this state, including those inside verdicts."""
-
     names = Spoken(table, state, "en")
-
-    def reasons_below(node: core.Expression, env: Env) -> list[str]:
-        return [str(reason) for reason in _below(names, node, env) or ()]
-
-    return Because(table.machine.expressions.compile, state, names, reasons_below)
+    below = _Conditions(names).below
+    return Because(table.machine.expressions.compile, state, names, lambda node, env: map(str, below(node, env) or ()))
 
 
-def refuse(names: Spoken, verdict: str, values: tuple[Value, ...], because: Because | None = None) -> list[Reason]:
-    """Evaluate a verdict and return its first failing line as reasons; empty if the verdict permits.
-
-    ``because`` adds the values that make the line fail; pass it only if everybody may know them.
-    """
-    return _foremost(_refusals(names, verdict, values, because))
-
-
-def _refusals(
-    names: Spoken,
-    verdict: str,
-    values: tuple[Value, ...],
-    because: Because | None = None,
-    others: tuple[Value, ...] | None = None,
-) -> Iterator[Failed]:
-    """Yield the lines of a verdict that may fail, up to the first that surely does; with ``others`` as a second list of
-    values, only lines that fail for both."""
-    table, state = names.table, names.state
-    layer = table.rules.program.reach.procedures[verdict]
-    unset = [None] * (layer.local_count - len(values))
-    env: Env = [*values, *unset]
-    other: Env | None = [*others, *unset] if others is not None else None
-    applies = layer.guard is None or _holds(_compiled(names, layer.guard), state, env)
-    if not applies:
-        yield from (
-            (reasons, is_known and applies is False)
-            for reasons, is_known in _refusals(names, layer.below, values, because, others)
-        )
-    if applies is False:
-        return
-    assert isinstance(layer.body, tuple)
-    for line in layer.body:
-        assert isinstance(line, core.Requirement)
-        test = _compiled(names, line.test)
-        if line.bind is not None:
-            for locals_ in (env, other):
-                if locals_ is not None:
-                    locals_[line.bind] = _seen(test, state, locals_)
-            continue
-        holds = _holds(test, state, env)
-        name = layer.rule.partition("!")[0]  # a helper's name without its file
-        cites = table.rules.own_cites(line.cites or layer.cites)
-        if not holds and (reasons := _failing(names, line.test, env, name, cites, other, because)):
-            yield reasons, holds is False and bool(applies)
-            if holds is False:
-                return
+def refuse(table: Table, state: State, verdict: str, values: tuple[Value, ...]) -> list[Reason]:
+    """Evaluate a verdict on what everybody may know. Return its first failing line as reasons, with the values that
+    make it fail; empty if the verdict permits."""
+    return _foremost(_Conditions(Spoken(table, state, "en"), because_of(table, state)).of_verdict(verdict, values))
 
 
 def _seen(value: Evaluate, state: State, env: Env) -> Value:
@@ -376,23 +356,3 @@ def _seen(value: Evaluate, state: State, env: Env) -> Value:
         return value(state, env)
     except Unseen:
         return Veil()
-
-
-def _below(names: Spoken, node: core.Expression, env: Env, other: Env | None = None) -> list[Reason] | None:
-    """Return the reasons of the verdict that a condition calls; None if it does anything else."""
-    if not isinstance(node, core.CallBase | core.CallRule):
-        return None
-    program, state = names.table.rules.program, names.state
-    target = program.target(node)
-    if program.reach.procedures[target].form != "permits":
-        return None
-    try:
-        values, others = (
-            tuple(_compiled(names, argument)(state, locals_) for argument in node.arguments)
-            if locals_ is not None
-            else None
-            for locals_ in (env, other)
-        )
-    except Unseen:
-        return None
-    return _foremost(_refusals(names, target, values or (), None, others))

@@ -30,10 +30,8 @@ def load_game(rules: Rules, text: str) -> Game:
         game = new_game(rules, saved["players"], saved["seed"], saved.get("settings"), saved.get("chance"))
         for number, choice in enumerate(saved["choices"], 1):
             _make(game, number, choice)
-    except RuleFailure as failure:
-        raise ValueError(f"{fault}: {failure}") from None
-    except _Different as different:
-        raise ValueError(f"{fault}: {different}") from None
+    except (RuleFailure, _Different) as error:
+        raise ValueError(f"{fault}: {error}") from None
     if not changed:
         _check_state(game, saved.get("state"))
     return game.clone()

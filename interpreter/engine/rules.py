@@ -22,7 +22,7 @@ from interpreter.kernel.invariants import Census
 from interpreter.kernel.state import State, Value
 from interpreter.language.meaning import VERSION, meaning
 from interpreter.language.model import Model
-from interpreter.language.types import BoolType, CollectionType, IntType, KindType, NodeType, SeatType, Type, name_of
+from interpreter.language.types import BoolType, CollectionType, IntType, KindType, NodeType, SeatType, Type
 from interpreter.reading.players import PlayerRange
 
 if TYPE_CHECKING:  # imported where needed: a ruleset from the cache uses neither readers nor checker
@@ -148,14 +148,13 @@ class Rules:
         if key not in self._tables:
             with no_search():
                 setup = set_up(self.program, people, settings)
-                table = self._tables[key] = Table(self, setup.machine, setup.first, people, setup.census)
+            self._tables[key] = Table(self, setup.machine, setup.first, people, setup.census)
             if self._looked_at is not None:
-                table.machine.keeper = Modules(self._looked_at, repr(key))
+                setup.machine.keeper = Modules(self._looked_at, repr(key))
         return self._tables[key]
 
     def for_players(self, players: int) -> Self:
-        """Return the rules for a number of players: here the same, because a table includes what the number
-        requires."""
+        """Return the rules for a number of players: these, because a table includes what the number requires."""
         return self
 
     def with_model(self, model: Model, program: Program, composition: Composition | None = None) -> Self:
@@ -176,31 +175,29 @@ class Rules:
 
     def settings(self, by_name: Mapping[str, object]) -> dict[str, Value]:
         """Convert public settings to internal values and fill in defaults. Raises ``ValueError`` for invalid ones."""
-        values = default_settings(self.model)
-        for name, public in by_name.items():
-            values[name] = self._setting(name, public)
-        return values
+        return default_settings(self.model) | {name: self._setting(name, public) for name, public in by_name.items()}
 
     def has_setting(self, name: str) -> bool:
         return name in self.model.settings or name in self.model.interpretations
 
     def _setting(self, name: str, public: object) -> Value:
-        setting = self.model.settings.get(name)
         doubt = self.model.interpretations.get(name)
         if doubt is not None:
-            if not isinstance(public, str) or public not in doubt.readings:
-                known = ", ".join(f"`{reading}`" for reading in doubt.readings)
-                raise ValueError(f"`{name}`: got {public!r}, want one of {known}")
-            return list(doubt.readings).index(public)
+            readings = list(doubt.readings)
+            if public not in readings:
+                raise ValueError(f"`{name}`: got {public!r}, want one of {', '.join(f'`{each}`' for each in readings)}")
+            return readings.index(public)
+        setting = self.model.settings.get(name)
         if setting is None:
-            known_names = [*self.model.settings, *self.model.interpretations]
-            raise ValueError(f"unknown setting `{name}`{did_you_mean_one_of(name, known_names)}")
-        if isinstance(public, str | int) and isinstance(setting.type, CollectionType):
-            public = _items(str(public), setting.type.of)
-        if isinstance(public, str) and isinstance(setting.type, IntType):
-            public = number_in(public)
-        if isinstance(public, str) and isinstance(setting.type, BoolType) and public in ("yes", "no"):
-            public = public == "yes"
+            known = [*self.model.settings, *self.model.interpretations]
+            raise ValueError(f"unknown setting `{name}`{did_you_mean_one_of(name, known)}")
+        match setting.type, public:
+            case CollectionType(of=of), str() | int():
+                public = _items(str(public), of)
+            case IntType(), str():
+                public = number_in(public)
+            case BoolType(), "yes" | "no":
+                public = public == "yes"
         try:
             value = self.names.value(public, setting.type)
         except ValueError as error:
@@ -212,36 +209,31 @@ class Rules:
     def setting_syntax(self, name: str) -> str:
         """Say what can be typed for a setting."""
         setting = self.model.settings[name]
-        if setting.range is not None:
-            return f"a number from {setting.range[0]} to {setting.range[1]}"
-        return self._syntax(setting.type)
-
-    def _syntax(self, type_: Type) -> str:
-        match type_:
+        match setting.type:
+            case _ if setting.range is not None:
+                return f"a number from {setting.range[0]} to {setting.range[1]}"
             case IntType():
                 return "a number"
             case BoolType():
                 return "yes or no"
             case SeatType():
                 return "the number of a seat, from 0"
-            case KindType():
-                return f"one of {', '.join(self.model.members(type_.name))}"
+            case KindType(name=kind):
+                return f"one of {', '.join(self.model.members(kind))}"
             case CollectionType(of=CollectionType()):
                 return "lists, separated by commas, their items by minus signs; or the number of empty lists"
-            case CollectionType(of=KindType()):
-                return f"some of {', '.join(self.model.members(name_of(type_.of)))}; separated by commas"
-            case CollectionType():
+            case CollectionType(of=KindType(name=kind)):
+                return f"some of {', '.join(self.model.members(kind))}; separated by commas"
+            case CollectionType(of=of):
                 words = {IntType: "numbers", SeatType: "numbers of seats, from 0", NodeType: "names"}
-                return f"{words.get(type(type_.of), 'values')}, separated by commas"
-            case _:
+                return f"{words.get(type(of), 'values')}, separated by commas"
+            case type_:
                 return type_text(self.model, type_)
 
 
 def _items(text: str, of: Type) -> list[Json]:
-    """Parse a list written as one text: items separated by commas, which single digits may omit.
-
-    In a list of lists, a minus separates the inner items, and a number alone means that many empty lists.
-    """
+    """Parse a list written as one text: items separated by commas, which single digits may omit. In a list of lists, a
+    minus separates the inner items, and a number alone means that many empty lists."""
     if isinstance(of, CollectionType):
         if isinstance(number := number_in(text), int):
             return [[]] * min(number, 1_000)

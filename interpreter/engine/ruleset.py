@@ -89,9 +89,8 @@ class Ruleset(Rules):
     @property
     def asked_overlays(self) -> tuple[str, ...]:
         """Overlays added to those that the file lists, and, with a leading minus, listed overlays that are left out."""
-        from interpreter.base.yaml_values import words
 
-        listed = [scalar.text for scalar in words(self.document.root.get("overlays"))]
+        listed = [scalar.text for scalar in self.document.head.overlays]
         added = [overlay for overlay in self.overlays if overlay not in listed]
         return (*added, *(f"-{overlay}" for overlay in listed if overlay not in self.overlays))
 

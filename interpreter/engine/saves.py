@@ -29,13 +29,6 @@ class Origin(TypedDict):
     chance: NotRequired[Outcomes]
 
 
-class StateData(TypedDict):
-    """A state as JSON data."""
-
-    cells: list[Json]
-    frame: Json
-
-
 class Save(Origin):
     """A saved game as read; only the keys needed to replay it are validated."""
 
@@ -68,38 +61,31 @@ def text_of(
 def _settings_of(table: Table) -> dict[str, Json]:
     """Return the settings by public names."""
     model, names, values = table.rules.model, table.rules.names, table.machine.constants.settings
-    settings: dict[str, Json] = {}
-    for name, setting in model.settings.items():
-        if values[name] is not None:
-            settings[name] = names.public(values[name], setting.type)
-    for name, doubt in model.interpretations.items():
-        settings[name] = list(doubt.readings)[values[name]]
-    return settings
+    named = {name: names.public(values[name], setting.type) for name, setting in model.settings.items()}
+    chosen = {name: list(doubt.readings)[values[name]] for name, doubt in model.interpretations.items()}
+    return {name: value for name, value in named.items() if value is not None} | chosen
 
 
-def state_of(rules: Rules, state: State) -> StateData:
+def state_of(rules: Rules, state: State) -> dict[str, Value]:
     return {"cells": as_json(tuple(state.cells)), "frame": _frame_of(rules, state.frame)}
 
 
 def _frame_of(rules: Rules, frame: Frame | None) -> Json:
-    """Return a frame and its callers; each names its stretch independently of the order of stretches."""
+    """Return a frame and its callers; each names its stretch independently of the order of stretches. The machine's own
+    stretches have numbers."""
     if frame is None:
         return None
     index, locals_, caller, into = frame
-    return [_stretch_id(rules, index), as_json(tuple(locals_)), _frame_of(rules, caller), into]
-
-
-def _stretch_id(rules: Rules, index: int) -> str:
-    """Return the id of a stretch, or a number for one of the machine's own."""
     stretches = rules.program.stretches
-    return stretches[index].id if index < len(stretches) else f"!{index - len(stretches)}"
+    stretch = stretches[index].id if index < len(stretches) else f"!{index - len(stretches)}"
+    return [stretch, as_json(tuple(locals_)), _frame_of(rules, caller), into]
 
 
 def played(saved: Save) -> str:
     """Describe the ruleset and overlays of a save."""
     overlays = saved.get("overlays")
-    listed = [f"`{overlay}`" for overlay in overlays] if isinstance(overlays, list) else []
-    return " with ".join([f"`{saved.get('ruleset')}`", *([", ".join(listed)] if listed else [])])
+    listed = ", ".join(f"`{overlay}`" for overlay in overlays) if isinstance(overlays, list) else ""
+    return f"`{saved.get('ruleset')}`" + (f" with {listed}" if listed else "")
 
 
 def save_of(text: str) -> Save:

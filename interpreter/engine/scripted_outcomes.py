@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from interpreter.base.suggest import did_you_mean
 from interpreter.engine.rules import Rules
 from interpreter.kernel.chance import ChanceSource, Scripted
 from interpreter.kernel.state import Value
@@ -23,29 +24,22 @@ def scripted(rules: Rules, outcomes: Outcomes, then: ChanceSource | None) -> Scr
     texts: dict[tuple[str, object], str] = {}
     for name, entries in outcomes.items():
         if name not in types:
-            from interpreter.base.suggest import did_you_mean
-
             raise ValueError(f"unknown chance `{name}`{did_you_mean(name, types)}")
         shuffle, type_ = types[name]
         if not isinstance(entries, Sequence) or isinstance(entries, str):
-            want = "the first items in their order" if shuffle else "what comes up"
-            raise ValueError(
-                f"`{name}`: got {entries!r}, want a list with {want} for each use of it, one after another"
-            )
-        values: list[Value] = []
+            want = f"{'the first items in their order' if shuffle else 'what comes up'} for each use of it"
+            raise ValueError(f"`{name}`: got {entries!r}, want a list with {want}, one after another")
+        converted[name] = []
         for entry in entries:
-            items: Sequence[object] = [entry]
-            if shuffle:
-                if not isinstance(entry, list | tuple):
-                    raise ValueError(f"`{name}`: got {entry!r}, want the first items in their order")
-                items = entry
+            items = entry if shuffle else [entry]
+            if not isinstance(items, list | tuple):
+                raise ValueError(f"`{name}`: got {entry!r}, want the first items in their order")
             try:
-                converted_items = tuple(rules.names.value(item, type_) for item in items)
+                values = tuple(rules.names.value(item, type_) for item in items)
             except ValueError as error:
                 raise ValueError(f"`{name}`: {error}") from None
-            texts |= {(name, value): repr(item) for value, item in zip(converted_items, items, strict=True)}
-            values.append(converted_items if shuffle else converted_items[0])
-        converted[name] = values
+            texts |= {(name, value): repr(item) for value, item in zip(values, items, strict=True)}
+            converted[name].append(values if shuffle else values[0])
     cards = {value for name, value in texts if isinstance(types[name][1], CardType) and isinstance(value, int)}
     alike: dict[object, Sequence[object]] = {card: rules.names.alike(card) for card in cards}
     return Scripted(converted, then, texts, alike)

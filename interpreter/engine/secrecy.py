@@ -52,6 +52,11 @@ def _ownerless(label: Label) -> Label:
     return frozenset((kind, owner if kind == "given" else -1) for kind, owner in label)
 
 
+def _own(label: Label) -> Label:
+    """Return the reasons that do not come from the caller."""
+    return frozenset(atom for atom in label if atom[0] not in ("given", "called"))
+
+
 def _unowned(label: Label, local: int) -> Label:
     """Return the label after a local was reassigned: the local no longer names the seat that knows."""
     if any(owner == local and kind != "given" for kind, owner in label):
@@ -60,8 +65,7 @@ def _unowned(label: Label, local: int) -> Label:
 
 
 def _passed(label: Label, arguments: Sequence[core.Expression], changed: Collection[int]) -> Label:
-    """Translate a label from caller to callee. Seats are kept if they are passed in parameters that are never
-    reassigned."""
+    """Translate a label from caller to callee. Seats are kept in parameters that are never reassigned."""
     places = {
         argument.index: number
         for number, argument in enumerate(arguments)
@@ -80,6 +84,10 @@ def _given_back(
         argument = arguments[owner] if 0 <= owner < len(arguments) and owner not in changed else None
         atoms.add((kind, argument.index if isinstance(argument, core.Local) and argument.index not in bound else -1))
     return frozenset(atoms)
+
+
+def _leaves(steps: object) -> bool:
+    return any(isinstance(node, core.Returns) for node in descendants(steps))
 
 
 def _merged(left: Env | None, right: Env) -> Env:
@@ -115,15 +123,14 @@ class Secrecy:
         self.program, self.model = program, program.model
         model = self.model
         self._hides = any(g.seen != "everyone" and isinstance(g.type, CardHolderType) for g in model.groups.values())
-        self._named = {
-            name
+        self._names: dict[str, Label] = {
+            name: PUBLIC
             for name, group in model.groups.items()
             if group.seen == "everyone"
             and not isinstance(group.type, HolderType)
             and has_cards(group.type, model.records)
         }
-        """Public values that can name cards."""
-        self._names: dict[str, Label] = dict.fromkeys(self._named, PUBLIC)
+        """Public values that can name cards, with the label of what they name."""
         self._done: dict[str, _Procedure] = {}
         self._open: set[str] = set()
         self._drawn: set[str] = set()
@@ -142,14 +149,9 @@ class Secrecy:
         return {local: self._resolved(label, name) for local, label in entry.items()}
 
     def course_at(self, stretch: int) -> Label:
-        """Return the label of the control flow to a stretch: the secrets that decided it and have not become public
-        since."""
+        """Return the label of the control flow to a stretch: the still secret things that decided it."""
         name = self.program.stretches[stretch].procedure
         return self._resolved(self._course(self._done[name], stretch), name)
-
-    def hides_caller(self, stretch: int) -> bool:
-        """Return whether it may be a secret which call led to the procedure of a stretch."""
-        return self.hides_calls(self.program.stretches[stretch].procedure)
 
     def hides_calls(self, procedure: str) -> bool:
         """Return whether it may be a secret that a procedure was called, or by which call."""
@@ -176,8 +178,7 @@ class Secrecy:
 
     @cached_property
     def secret_moments(self) -> frozenset[tuple[str, str]]:
-        """Moments of delayed blocks of which it is a secret whether they wait, as such a block in the state names
-        them."""
+        """Moments of delayed blocks, as the state names them, of which it is a secret whether such a block waits."""
         nodes = (node for layer in self.program.reach.procedures.values() for node in descendants(layer.body))
         secret = [node for node in nodes if isinstance(node, core.Keeps) and self.hides_calls(node.procedure)]
         return frozenset(
@@ -196,7 +197,19 @@ class Secrecy:
     @cached_property
     def read_later(self) -> list[frozenset[int]]:
         """Live locals at the start of each stretch."""
-        return _read_later(self.program.stretches)
+        stretches = self.program.stretches
+        live_at = [frozenset[int]()] * len(stretches)
+        changed = True
+        while changed:
+            changed = False
+            for index, stretch in reversed(list(enumerate(stretches))):
+                live = set(_read_at_end(stretch.end, live_at))
+                for step in reversed(stretch.steps):
+                    live -= {step.index} if isinstance(step, core.SetLocal | core.Picks) else set()
+                    live |= _read_in(step)
+                if live != live_at[index]:
+                    live_at[index], changed = frozenset(live), True
+        return live_at
 
     # --- all procedures
 
@@ -223,8 +236,7 @@ class Secrecy:
         self._parameters = {name: (PUBLIC,) * len(layer.parameters) for name, layer in procedures.items()}
         self._called = dict.fromkeys(procedures, PUBLIC)
         for rule in self.model.standing.values():
-            decides = self.label(tuple(tree for tree in rule.trees if tree is not None), {})
-            if decides:
+            if self.label(rule.trees, {}):
                 self._called[rule.procedure] = HIDDEN
                 self._parameters[rule.procedure] = (HIDDEN,) * len(self._parameters[rule.procedure])
         waiting = set(self._done)
@@ -244,14 +256,12 @@ class Secrecy:
     def _changed(self, name: str) -> frozenset[int]:
         """Return the locals that a procedure assigns."""
         if name not in self._assigned:
-            assigned = set[int]()
-            for node in descendants(self.program.reach.procedures[name].body):
-                match node:
-                    case core.SetLocal(local) | core.Picks(local) | core.Iterate(local) | core.Choice(local):
-                        assigned.add(local)
-                    case _:
-                        pass
-            self._assigned[name] = frozenset(assigned)
+            nodes = descendants(self.program.reach.procedures[name].body)
+            self._assigned[name] = frozenset(
+                node.variable if isinstance(node, core.Iterate | core.Choice) else node.index
+                for node in nodes
+                if isinstance(node, core.Iterate | core.Choice | core.SetLocal | core.Picks)
+            )
         return self._assigned[name]
 
     def _resolved(self, label: Label, name: str) -> Label:
@@ -283,22 +293,18 @@ class Secrecy:
         if layer.guard is not None:
             course |= self.label(layer.guard, env)
             procedure.result |= course | self._procedure(layer.below).result
-        if lowered is not None and lowered.steps is not None:
-            _Steps(self, procedure).run(lowered.steps, env, course)
-        elif isinstance(layer.body, tuple):
-            _Steps(self, procedure).run(layer.body, env, course)
+        body = layer.body if lowered is None else lowered.steps
+        if isinstance(body, tuple):
+            _Steps(self, procedure).run(body, env, course)
         else:
-            procedure.result |= self.label(layer.body, env)
-        procedure.result = frozenset(
-            (kind, owner) for kind, owner in procedure.result if kind not in ("given", "called")
-        )
+            procedure.result |= self.label(body, env)
+        procedure.result = _own(procedure.result)
         return procedure
 
     def _course(self, procedure: _Procedure, stretch: int) -> Label:
-        label = PUBLIC
-        for fork in procedure.forks.get(stretch, ()):
-            label |= CALLED if fork == _ENTRY else procedure.tests.get(fork, PUBLIC)
-        return _ownerless(label)
+        forks = procedure.forks.get(stretch, ())
+        labels = (CALLED if fork == _ENTRY else procedure.tests.get(fork, PUBLIC) for fork in forks)
+        return _ownerless(PUBLIC.union(*labels))
 
     # --- expressions
 
@@ -326,8 +332,6 @@ class Secrecy:
                     target = self.program.target(node)
                     result = self._procedure(target).result
                     atoms |= _given_back(result, node.arguments, bound, self._changed(target) if result else ())
-                case _:
-                    pass
         return frozenset(atoms)
 
     def label_of_size(self, items: core.Expression, env: Env) -> Label:
@@ -335,8 +339,7 @@ class Secrecy:
         match items:
             case core.Read(core.Cell(_, owner)):
                 return self.label(owner, env)
-            case _:
-                return self.label(items, env)
+        return self.label(items, env)
 
     def label_of_test(self, test: core.Test, env: Env) -> Label:
         """Return the label of the branch that a test takes. Everybody knows whether a value is none and whether a zone
@@ -348,8 +351,7 @@ class Secrecy:
                 bind=int(),
             ):
                 return self.label(cell.owner, env)
-            case _:
-                return self.label(test.value, env)
+        return self.label(test.value, env)
 
     def _public_uses(self, node: object) -> Iterator[core.Cell]:
         """Yield hidden cells of which a node reads only public facts: their size, whether they are empty, or the
@@ -365,20 +367,15 @@ class Secrecy:
                 shows = self.model.groups[group].top_shows
                 if isinstance(shows, core.CallRule) and shows.rule == rule:
                     yield cell
-            case _:
-                pass
 
     def _held(self, cell: core.Cell, bound: Collection[int]) -> Label:
         """Return the label of a cell's content, without that of the owner."""
         group = self.model.groups.get(cell.group)
         if group is None:  # progress of the game, such as phase and turn
             return PUBLIC
-        if group.seen == "owner":
-            owner = cell.owner
-            if isinstance(owner, core.Local) and owner.index not in bound:
-                return frozenset({("hidden", owner.index)})
-            return HIDDEN
-        if group.seen == "no one" or (group.owner == "card" and self._hides):
+        if group.seen == "owner" and isinstance(cell.owner, core.Local) and cell.owner.index not in bound:
+            return frozenset({("hidden", cell.owner.index)})
+        if group.seen != "everyone" or (group.owner == "card" and self._hides):
             return HIDDEN
         return self._names.get(cell.group, PUBLIC)
 
@@ -431,6 +428,9 @@ class _Steps:
             if isinstance(value, core.Local) and value.index in env:
                 env[value.index] = PUBLIC
 
+    def tell_all_but_cards(self, env: Env, values: Iterable[core.Expression]) -> None:
+        self.tell(env, *(value for value in values if not has_cards(value.type, self.model.records)))
+
     def step(self, step: core.Step | core.Requirement, env: Env, course: Label) -> Label:
         label = self.secrecy.label
         self._note_calls(step, env, course)
@@ -439,12 +439,10 @@ class _Steps:
                 self.assign(env, local, label(value, env) | course)
             case core.Picks(local, items, chance):
                 self.assign(env, local, label(items, env) | course | {self.secrecy.draws(chance)})
-            case core.Shuffles(core.Cell(group), chance):
+            case core.Shuffles(zone, chance):
                 drawn = self.secrecy.draws(chance)
-                if self.model.groups[group].seen != "everyone":
+                if not isinstance(zone, core.Cell) or self.model.groups[zone.group].seen != "everyone":
                     self.secrecy.keeps_secret([frozenset({drawn})])
-            case core.Shuffles(_, chance):
-                self.secrecy.keeps_secret([frozenset({self.secrecy.draws(chance)})])
             case core.SetCell(core.Cell(group) as cell, value):
                 self._set_cell(cell, group, value, env, course)
             case core.MoveCards(cards, target):
@@ -455,9 +453,7 @@ class _Steps:
             case core.Notes(event, arguments):
                 notes, place = self.procedure.notes, (event, step.span)
                 notes[place] = notes.get(place, PUBLIC) | course
-                self.tell(
-                    env, *(argument for argument in arguments if not has_cards(argument.type, self.model.records))
-                )
+                self.tell_all_but_cards(env, arguments)
             case core.Reveals(at_once):
                 opened = ("waiting",) if at_once else ("sealed", "waiting")
                 for local, label_of_local in env.items():
@@ -466,9 +462,11 @@ class _Steps:
                 return self._branch(step, env, course)
             case core.Iterate():
                 return self._iterate(step, env, course)
-            case core.Repeat():
-                self.assign(env, step.hidden, course)
-                return self._again(step.body, env, course, lambda inside: self._pass_of(step, inside, course))
+            case core.Repeat(test, _, body, hidden):
+                self.assign(env, hidden, course)
+                return self._again(
+                    body, env, course, lambda inside: self.steps(body, inside, course | _ownerless(label(test, inside)))
+                )
             case core.Returns(value):
                 self.returns(value, env, course)
             case core.Requirement(test, _, bind):
@@ -476,8 +474,6 @@ class _Steps:
                     self.assign(env, bind, label(test, env) | course)
                 else:
                     self.returns(test, env, course)
-            case _:
-                pass
         return course
 
     def ends(self, env: Env) -> None:
@@ -491,7 +487,7 @@ class _Steps:
         if value is not None:
             label = self.secrecy.label(value, env) | course
             self.secrecy.keeps_secret((label,))
-            self.procedure.result |= frozenset(atom for atom in label if atom[0] not in ("given", "called"))
+            self.procedure.result |= _own(label)
 
     def _is_open(self, cell: core.Expression) -> bool:
         """Return whether everybody sees what is in a cell or pile. Tokens on a card are hidden with it."""
@@ -504,7 +500,7 @@ class _Steps:
 
     def _set_cell(self, cell: core.Cell, group: str, value: core.Expression, env: Env, course: Label) -> None:
         label = self.secrecy.label(value, env)
-        if group in self.secrecy._named:
+        if group in self.secrecy._names:
             self.secrecy.names_card(group, self.secrecy._resolved(label | course, self.procedure.name))
         elif self._is_open(cell):
             self.tell(env, value)
@@ -513,29 +509,28 @@ class _Steps:
 
     def _move(self, cards: core.Expression, target: core.Expression, env: Env) -> None:
         """Process a move of cards: everybody, or the owner of the target, sees them there."""
-        if not isinstance(cards, core.Local):
-            return
         if self._is_open(target):
             self.tell(env, cards)
-        elif (
-            isinstance(target, core.Cell)
-            and self.model.groups[target.group].seen == "owner"
-            and isinstance(target.owner, core.Local)
-        ):
-            seat = target.owner.index
-            env[cards.index] = frozenset(
-                (kind, seat if owner == -1 and kind == "hidden" else owner) for kind, owner in env[cards.index]
-            )
+            return
+        match cards, target:
+            case core.Local(index), core.Cell(group, core.Local(seat)) if self.model.groups[group].seen == "owner":
+                atoms = env[index]
+                env[index] = frozenset((kind, seat if (kind, owner) in HIDDEN else owner) for kind, owner in atoms)
 
     def _branch(self, step: core.Branch, env: Env, course: Label) -> Label:
         inside = course | _ownerless(self.secrecy.label_of_test(step.test, env))
-        then, otherwise = dict(env), dict(env)
-        if step.test.bind is not None:
-            self.assign(then, step.test.bind, self.secrecy.label(step.test.value, env) | course)
+        then, otherwise = self._bound(step.test, env, course), dict(env)
         ends = self.steps(step.then, then, inside) | self.steps(step.otherwise, otherwise, inside)
-        leaves = any(isinstance(node, core.Returns) for node in descendants((step.then, step.otherwise)))
-        self._become(env, _merged(then, otherwise))
-        return course | ends if leaves else course
+        env.clear()
+        env.update(_merged(then, otherwise))
+        return course | ends if _leaves((step.then, step.otherwise)) else course
+
+    def _bound(self, test: core.Test, env: Env, course: Label) -> Env:
+        """Return the locals where a test holds."""
+        bound = dict(env)
+        if test.bind is not None:
+            self.assign(bound, test.bind, self.secrecy.label(test.value, env) | course)
+        return bound
 
     def _iterate(self, step: core.Iterate, env: Env, course: Label) -> Label:
         items = self.secrecy.label(step.items, env)
@@ -550,41 +545,25 @@ class _Steps:
 
         return self._again(step.body, env, course, once)
 
-    def _pass_of(self, step: core.Repeat, env: Env, course: Label) -> Label:
-        return self.steps(step.body, env, course | _ownerless(self.secrecy.label(step.test, env)))
-
     def _again(self, body: Sequence[core.Step], env: Env, course: Label, once: Callable[[Env], Label]) -> Label:
         """Process the body of a loop, which runs any number of times, up to a fixed point; return the label of the
         control flow behind it, which a ``return`` in the body may have left."""
-        leaves = any(isinstance(node, core.Returns) for node in descendants(body))
         while True:
             inside = dict(env)
             ends = once(inside)
-            joined = _merged(env, {**env, **{local: inside[local] for local in env if local in inside}})
+            joined = {local: label | inside.get(local, PUBLIC) for local, label in env.items()}
             if joined == env:
-                return course | ends if leaves else course
-            self._become(env, joined)
-
-    @staticmethod
-    def _become(env: Env, other: Env) -> None:
-        env.clear()
-        env.update(other)
+                return course | ends if _leaves(body) else course
+            env.update(joined)
 
     def _note_calls(self, step: core.Step | core.Requirement, env: Env, course: Label) -> None:
         """Record calls of procedures for the labels of their parameters."""
         match step:
             case core.Keeps(_, _, procedure, captured):
                 self._call(procedure, tuple(core.Local(local, "") for local in captured), env, course)
-            case core.Performs(core.CallRule() | core.CallBase() as call) | core.SetLocal(
-                _, core.CallRule() | core.CallBase() as call
-            ):
-                self.call(call, env, course)
-            case core.SetCell(_, core.CallRule() | core.CallBase() as call) | core.Returns(
-                core.CallRule() | core.CallBase() as call
-            ):
-                self.call(call, env, course)
-            case _:
-                pass
+            case core.Performs(value) | core.SetLocal(_, value) | core.SetCell(_, value) | core.Returns(value):
+                if isinstance(value, core.CallRule | core.CallBase):
+                    self.call(value, env, course)
 
     def call(self, call: core.CallRule | core.CallBase, env: Env, course: Label) -> None:
         target = self.secrecy.program.target(call)
@@ -601,19 +580,23 @@ class _Steps:
 class _Flow(_Steps):
     """Tracks labels through the stretches of a procedure, up to a fixed point."""
 
-    def follow(self, entry: int, env: Env, course: Label = CALLED) -> None:
+    def follow(self, entry: int, env: Env) -> None:
         procedure, stretches = self.procedure, self.secrecy.program.stretches
         meets = _meeting(stretches, entry)
         arrived: dict[int, Env] = {entry: env}
         procedure.forks[entry] = frozenset({_ENTRY})
         waiting = [entry]
+
+        def leave(index: int) -> tuple[Env, list[tuple[int, Env, frozenset[int]]]]:
+            local = dict(arrived[index])
+            self.steps(stretches[index].steps, local, self.secrecy._course(procedure, index))
+            return local, list(self._end(index, local))
+
         while waiting:
             index = waiting.pop()
             before = procedure.tests.copy()
-            local = dict(arrived[index])
-            self.steps(stretches[index].steps, local, self.secrecy._course(procedure, index))
-            for to, after, forks in self._end(index, local):
-                forks = frozenset(fork for fork in forks if fork == _ENTRY or meets.get(fork) != to)
+            for to, after, forks in leave(index)[1]:
+                forks = frozenset(fork for fork in forks if meets.get(fork) != to)
                 joined = _merged(arrived.get(to), after)
                 known_forks = procedure.forks.get(to, frozenset())
                 if joined != arrived.get(to) or not forks <= known_forks:
@@ -623,9 +606,7 @@ class _Flow(_Steps):
                 waiting.extend(stretch for stretch, forks in procedure.forks.items() if index in forks)
         procedure.calls = {}
         for index, entry_env in arrived.items():
-            local = dict(entry_env)
-            self.steps(stretches[index].steps, local, self.secrecy._course(procedure, index))
-            list(self._end(index, local))
+            local, _ = leave(index)
             procedure.entries[index] = local if isinstance(stretches[index].end, lower.Asks) else entry_env
 
     def _end(self, index: int, env: Env) -> Iterator[tuple[int, Env, frozenset[int]]]:
@@ -637,10 +618,7 @@ class _Flow(_Steps):
                 yield to, env, forks
             case lower.Forks(test, then, otherwise):
                 tests[index] = tests.get(index, PUBLIC) | self.secrecy.label_of_test(test, env)
-                bound = dict(env)
-                if test.bind is not None:
-                    self.assign(bound, test.bind, self.secrecy.label(test.value, env) | course)
-                yield then, bound, forks | {index}
+                yield then, self._bound(test, env, course), forks | {index}
                 yield otherwise, dict(env), forks | {index}
             case lower.Advances(loop, body, after):
                 items = env.get(loop.hidden[0], PUBLIC)
@@ -676,13 +654,12 @@ class _Flow(_Steps):
     ) -> Iterator[tuple[int, Env, frozenset[int]]]:
         """Process a decision: everybody knows who is asked what and, unless it is sealed, the choice. It may stay a
         secret in which pass of a loop it is asked."""
-        secret = _ownerless(
-            PUBLIC.union(*(self.procedure.tests.get(fork, PUBLIC) for fork in self.procedure.forks[index]))
-        )
+        tests = self.procedure.tests
+        secret = _ownerless(PUBLIC.union(*(tests.get(fork, PUBLIC) for fork in self.procedure.forks[index])))
         for local in _assigned_around(self.secrecy.program.stretches, index) if secret else ():
             if local in env:
                 env[local] |= secret
-        self.tell(env, ask.seat, *(value for _, value in ask.context if not has_cards(value.type, self.model.records)))
+        self.tell_all_but_cards(env, (ask.seat, *(value for _, value in ask.context)))
         for local in ask.chosen:
             env.pop(local, None)
         self.secrecy.keeps_secret(env.values())
@@ -690,7 +667,7 @@ class _Flow(_Steps):
         kind = "sealed" if ask.at_once is None else "waiting"
         sealed: Label = frozenset({(kind, seat)}) if ask.sealed else PUBLIC
         forks = frozenset({index} if ask.sealed and ask.at_once is None else ())
-        self.procedure.tests[index] = sealed if forks else PUBLIC
+        tests[index] = sealed if forks else PUBLIC
         for option, body in zip(ask.options, bodies, strict=True):
             chosen = dict(env)
             for choice in option.choices:
@@ -718,13 +695,10 @@ def _follows(end: lower.End) -> tuple[int, ...]:
 
 def _assigned_around(stretches: Sequence[lower.Stretch], index: int) -> Iterator[int]:
     """Yield the locals that are assigned in loops around a stretch."""
-    ahead = _reached(stretches, index)
-    for number in ahead:
-        if index not in _reached(stretches, number):
-            continue
-        for step in stretches[number].steps:
-            yield from (node.index for node in descendants(step) if isinstance(node, core.SetLocal | core.Picks))
-        match stretches[number].end:
+    around = (stretches[number] for number in _reached(stretches, index) if index in _reached(stretches, number))
+    for stretch in around:
+        yield from (node.index for node in descendants(stretch.steps) if isinstance(node, core.SetLocal | core.Picks))
+        match stretch.end:
             case lower.Advances(loop):
                 yield loop.variable
             case lower.Calls(_, into) if into >= 0:
@@ -746,15 +720,8 @@ def _reached(stretches: Sequence[lower.Stretch], start: int) -> set[int]:
 
 def _meeting(stretches: Sequence[lower.Stretch], entry: int) -> dict[int, int]:
     """Return the immediate post-dominator of each stretch: where all paths from it meet first."""
-    successors: dict[int, tuple[int, ...]] = {}
-    waiting = [entry]
-    while waiting:
-        index = waiting.pop()
-        if index not in successors:
-            successors[index] = _follows(stretches[index].end)
-            waiting.extend(successors[index])
-    everything = frozenset(successors)
-    post_dominators = dict.fromkeys(successors, everything)
+    successors = {index: _follows(stretches[index].end) for index in {entry, *_reached(stretches, entry)}}
+    post_dominators = dict.fromkeys(successors, frozenset(successors))
     changed = True
     while changed:
         changed = False
@@ -769,49 +736,29 @@ def _meeting(stretches: Sequence[lower.Stretch], entry: int) -> dict[int, int]:
     }
 
 
-def _read_later(stretches: Sequence[lower.Stretch]) -> list[frozenset[int]]:
-    live_at = [frozenset[int]()] * len(stretches)
-    changed = True
-    while changed:
-        changed = False
-        for index in range(len(stretches) - 1, -1, -1):
-            live = _read_at_end(stretches[index].end, live_at)
-            for step in reversed(stretches[index].steps):
-                if isinstance(step, core.SetLocal | core.Picks):
-                    live.discard(step.index)
-                live |= _read_in(step)
-            if live != live_at[index]:
-                live_at[index], changed = frozenset(live), True
-    return live_at
-
-
 def _read_in(tree: object) -> set[int]:
     locals_read = {node.index for node in descendants(tree) if isinstance(node, core.Local)}
     return locals_read.union(*(node.captured for node in descendants(tree) if isinstance(node, core.Keeps)))
 
 
-def _read_at_end(end: lower.End, later: Sequence[frozenset[int]]) -> set[int]:
+def _read_at_end(end: lower.End, later: Sequence[frozenset[int]]) -> frozenset[int] | set[int]:
     live = set[int]().union(*(later[successor] for successor in _follows(end)))
     match end:
-        case lower.Forks(test, then, otherwise) if test.bind is not None:
-            return ((set(later[then]) - {test.bind}) | later[otherwise]) | _read_in(test)
+        case lower.Forks(test, then, otherwise):
+            return (later[then] - {test.bind}) | later[otherwise] | _read_in(test)
         case lower.Advances(loop, body, after):
-            inside = (set(later[body]) | (_read_in(loop.test) if loop.test is not None else set())) - {loop.variable}
-            return inside | later[after] | set(loop.hidden)
+            return ((later[body] | _read_in(loop.test)) - {loop.variable}) | later[after] | set(loop.hidden)
         case lower.Counts(loop, _):
             return live | {loop.hidden} | _read_in(loop.bound)
         case lower.Asks(ask, bodies):
-            chosen = {option: {choice.variable for choice in option.choices} for option in ask.options}
-            pairs = zip(ask.options, bodies, strict=True)
-            live = set[int]().union(*(later[body] - chosen[option] for option, body in pairs))
-            read = _read_in((ask.seat, tuple(value for _, value in ask.context)))
-            for option in ask.options:
-                trees = (tuple(x.items for x in option.choices), option.tests, option.guard or ())
-                read |= _read_in(trees) - chosen[option]
-            return live | read
+            live = _read_in((ask.seat, tuple(value for _, value in ask.context)))
+            for option, body in zip(ask.options, bodies, strict=True):
+                read = _read_in((tuple(choice.items for choice in option.choices), option.tests, option.guard))
+                live |= (later[body] | read) - {choice.variable for choice in option.choices}
+            return live
         case lower.Calls(call, into, _):
             return (live - {into}) | _read_in(call)
         case lower.Leaves(value):
-            return _read_in(value) if value is not None else set()
+            return _read_in(value)
         case _:
-            return live | (_read_in(end.test) if isinstance(end, lower.Forks) else set())
+            return live

@@ -13,10 +13,10 @@ from interpreter.engine.lengths import walkable
 from interpreter.engine.values import Names
 from interpreter.kernel.effects import Effects, ZoneShape
 from interpreter.kernel.invariants import Census, Holdings
-from interpreter.kernel.state import Layout, State, Value
+from interpreter.kernel.state import Layout, State, Value, as_bag
 from interpreter.kernel.tracks import Track
 from interpreter.language.directed_links import ways_of
-from interpreter.language.model import Group, Model
+from interpreter.language.model import CardKind, Group, Model
 from interpreter.language.types import (
     OWNERS,
     CardHolderType,
@@ -64,26 +64,28 @@ def set_up(program: Program, people: int, settings: dict[str, Value]) -> Setup:
         model = replace(model, graph=replace(model.graph, tables=model.tables))
     roles = roles_of(model, people, settings)
     counting = sum(model.roles[role].counts for role in roles)
-    layout = _layout(program, len(roles))
-    statics = _statics(model, roles)
-    units = frozenset(cell for cell, group in _cells(model, layout) if _is_unit(model, group))
-    tracks = _tracks(model, layout, counting)
+    cells = _Cells(program, model, roles)
+    tracks = {
+        cell: Track(_spaces(model, group, group.type.name, counting))
+        for cell, group in cells.groups
+        if isinstance(group.type, TrackType) and group.spaces is not None
+    }
     zones: dict[int, ZoneShape] = {}
     seats = tuple(range(len(roles)))
     watched = watches(model, seats)
     effects = Effects(
-        layout,
+        cells.layout,
         zones,
-        units,
+        frozenset(cell for cell, group in cells.groups if _is_unit(model, group)),
         tracks,
-        frozenset(cell for cell, group in _cells(model, layout) if group.unlimited),
-        wakes(program, layout, watched),
+        frozenset(cell for cell, group in cells.groups if group.unlimited),
+        wakes(program, cells.layout, watched),
         {
             cell: model.pieces.index(group.type.name)
-            for cell, group in _cells(model, layout)
+            for cell, group in cells.groups
             if isinstance(group.type, StockType)
         },
-        lambda cell: _cell_name(model, layout, roles, cell),
+        cells.name,
     )
     graph = model.graph
     walked, lengths = walkable(graph) if graph else (None, ())
@@ -93,9 +95,9 @@ def set_up(program: Program, people: int, settings: dict[str, Value]) -> Setup:
         watches=watched,
         counting=counting,
         settings=settings,
-        layout=layout,
+        layout=cells.layout,
         effects=effects,
-        statics=statics,
+        statics=_statics(model, roles),
         graph=walked,
         lengths=lengths if graph and (graph.length or graph.measure) and not graph.dealt else (),
         tracks=tracks,
@@ -103,36 +105,37 @@ def set_up(program: Program, people: int, settings: dict[str, Value]) -> Setup:
         pieces=model.pieces,
         chance_names={name: index for index, name in enumerate(program.chances)},
         role_seats=role_seats(roles),
-        seen_by=_seen_by(model, layout, roles),
+        seen_by=cells.seen_by(),
     )
     machine = CompiledMachine(program.own_copy(), constants)  # bots add code for their policies
-    for cell, group in _cells(model, layout):
+    for cell, group in cells.groups:
         if isinstance(group.type, CardHolderType):
             zones[cell] = ZoneShape(group.name, group.order, _rank(machine, group), isinstance(group.type, PilesType))
-    first = machine.first = _first_state(machine, layout, model)
-    return Setup(machine, first, _census(model, effects, first))
+    first = machine.first = _first_state(machine, cells)
+    return Setup(machine, first, _census(cells, effects, first))
 
 
-def _census(model: Model, effects: Effects, first: State) -> Census:
+def _census(cells: _Cells, effects: Effects, first: State) -> Census:
     """Count everything in the initial state; for tokens, take the declared totals."""
-    cells = _cells(model, effects.layout)
 
     def holders(name: str, form: type[HolderType]) -> tuple[int, ...]:
-        return tuple(cell for cell, group in cells if isinstance(group.type, form) and group.type.name == name)
+        return tuple(cell for cell, group in cells.groups if isinstance(group.type, form) and group.type.name == name)
 
     tokens = [
         Holdings(name, kind.totals, cells_of_kind)
-        for name, kind in model.kinds.items()
+        for name, kind in cells.model.kinds.items()
         if kind.totals is not None and (cells_of_kind := holders(name, TokenHolderType))
     ]
-    stocks = []
-    for piece in model.pieces:
-        cells_of_kind = holders(piece, StockType)
-        stocks.append(Holdings(piece, tuple(first.cells[cell] for cell in cells_of_kind), cells_of_kind))
-    zones = tuple(cell for cell, group in cells if isinstance(group.type, CardHolderType))
-    piled = frozenset(cell for cell, group in cells if isinstance(group.type, PilesType))
+    stocks = {piece: holders(piece, StockType) for piece in cells.model.pieces}
     return Census(
-        effects.layout, tuple(tokens), effects.unlimited, effects.tracks, zones, piled, tuple(stocks), effects.names
+        cells.layout,
+        tuple(tokens),
+        effects.unlimited,
+        effects.tracks,
+        tuple(effects.zones),
+        frozenset(cell for cell, shape in effects.zones.items() if shape.piles),
+        tuple(Holdings(piece, tuple(first.cells[cell] for cell in own), own) for piece, own in stocks.items()),
+        cells.name,
     )
 
 
@@ -154,39 +157,44 @@ def role_seats(roles: Sequence[str]) -> dict[str, int]:
     return {role: roles.index(role) for role in dict.fromkeys(roles)}
 
 
-def _layout(program: Program, seats: int) -> Layout:
-    model = program.model
-    graph = model.graph
-    owners = {
-        "": 1,
-        "seat": seats,
-        "card": len(model.cards),
-        "place": len(graph.places) if graph else 0,
-        "node": len(graph.nodes) if graph else 0,
-        "link": len(graph.links) if graph else 0,
-    }
-    groups = [(name, owners[group.owner]) for name, group in model.groups.items()]
-    groups.extend((word, 1) for word in ("phase", "turn", "pending", "settling", "kept", "over"))
-    groups.append(("location", len(model.cards)))
-    groups.append(("chance", max(1, len(program.chances))))
-    return Layout(tuple(groups))
+class _Cells:
+    """The cells of a state: their layout, and their groups with the roles of the seats that own them."""
 
+    def __init__(self, program: Program, model: Model, roles: list[str]) -> None:
+        self.model, self.roles = model, roles
+        graph = model.graph
+        owners = {
+            "": 1,
+            "seat": len(roles),
+            "card": len(model.cards),
+            "place": len(graph.places) if graph else 0,
+            "node": len(graph.nodes) if graph else 0,
+            "link": len(graph.links) if graph else 0,
+        }
+        counts = {name: owners[group.owner] for name, group in model.groups.items()}
+        counts |= dict.fromkeys(("phase", "turn", "pending", "settling", "kept", "over"), 1)
+        counts |= {"location": len(model.cards), "chance": max(1, len(program.chances))}
+        self.layout = Layout(tuple(counts.items()))
+        self.groups = [(cell, group) for name, group in model.groups.items() for cell in self.layout.cells(name)]
 
-def _cells(model: Model, layout: Layout) -> list[tuple[int, Group]]:
-    cells: list[tuple[int, Group]] = []
-    for name, count in layout.groups:
-        group = model.groups.get(name)
-        if group is not None:
-            cells.extend((layout.base[name] + i, group) for i in range(count))
-    return cells
+    def name(self, cell: int) -> str:
+        """Describe a cell: its group and, as in a log, its owner."""
+        name, owner = self.layout.owner_of(cell)
+        of = group.owner if (group := self.model.groups.get(name)) is not None else ""
+        names = Names(self.model, role_seats(self.roles))
+        whose = names.text(owner, OWNERS[of]) if of else f"number {owner + 1}"
+        return f"`{name}`" if len(self.layout.cells(name)) == 1 else f"`{name}` of {whose}"
 
-
-def _cell_name(model: Model, layout: Layout, roles: list[str], cell: int) -> str:
-    """Describe a cell: its group and, as in a log, its owner."""
-    name, owner = layout.owner_of(cell)
-    of = group.owner if (group := model.groups.get(name)) is not None else ""
-    whose = Names(model, role_seats(roles)).text(owner, OWNERS[of]) if of else f"number {owner + 1}"
-    return f"`{name}`" if layout.count(name) == 1 else f"`{name}` of {whose}"
+    def seen_by(self) -> dict[int, tuple[int, ...]]:
+        """Return the seats that see a cell, for each cell that not everyone sees."""
+        seen: dict[int, tuple[int, ...]] = {}
+        for cell, group in self.groups:
+            owner = self.layout.owner_of(cell)[1]
+            if group.seen == "no one" or (group.seen == "owner" and group.owner != "seat"):
+                seen[cell] = ()
+            elif group.seen == "owner" and not self.model.roles[self.roles[owner]].open:
+                seen[cell] = (owner,)
+        return seen
 
 
 def _is_unit(model: Model, group: Group) -> bool:
@@ -212,63 +220,41 @@ def _statics(model: Model, roles: list[str]) -> dict[str, Sequence[Value]]:
     graph = model.graph
     if graph is None:
         return statics
-    for attribute in graph.attributes:
-        statics[f"node.{attribute}"] = tuple(row.values.get(attribute) for row in graph.nodes)
-    for attribute in graph.link:
-        statics[f"link.{attribute}"] = 2 * tuple(link.values.get(attribute) for link in graph.links)
-    for attribute in graph.place:
-        statics[f"place.{attribute}"] = tuple(place.values.get(attribute) for place in graph.places)
+    for of, attributes, rows in (
+        ("node", graph.attributes, [row.values for row in graph.nodes]),
+        ("link", graph.link, 2 * [row.values for row in graph.links]),
+        ("place", graph.place, [row.values for row in graph.places]),
+    ):
+        statics |= {f"{of}.{name}": tuple(row.get(name) for row in rows) for name in attributes}
     statics[f"place.{graph.node}"] = tuple(place.node for place in graph.places)
     statics["place.number"] = tuple(place.number for place in graph.places)
     ahead, back = tuple(link.a for link in graph.links), tuple(link.b for link in graph.links)
     statics["link.from"], statics["link.to"] = ahead + back, back + ahead
-    leaving: list[list[int]] = [[] for _ in graph.nodes]
-    for way in ways_of(graph):
-        leaving[way.start].append(way.value)
-    statics["node.links"] = tuple(map(tuple, leaving))
-    places: list[list[int]] = [[] for _ in graph.nodes]
-    for number, place in enumerate(graph.places):
-        places[place.node].append(number)
-    statics["node.places"] = tuple(map(tuple, places))
+    ends = [(way.start, way.value) for way in ways_of(graph)]
+    for name, pairs in (("links", ends), ("places", [(row.node, n) for n, row in enumerate(graph.places)])):
+        at_node: list[list[int]] = [[] for _ in graph.nodes]
+        for node, number in pairs:
+            at_node[node].append(number)
+        statics[f"node.{name}"] = tuple(map(tuple, at_node))
     return statics
-
-
-def _tracks(model: Model, layout: Layout, players: int) -> dict[int, Track]:
-    tracks: dict[int, Track] = {}
-    for cell, group in _cells(model, layout):
-        if isinstance(group.type, TrackType) and group.spaces is not None:
-            tracks[cell] = Track(_spaces(model, group, group.type.name, players))
-    return tracks
 
 
 def _spaces(model: Model, group: Group, token: str, players: int) -> tuple[tuple[tuple[int, int], ...], ...]:
     """Return the (price, capacity) spaces of each kind of token, from a table with keys (players,) kind and price."""
     assert group.spaces is not None
     table = model.tables[group.spaces]
-    kind = model.kinds[token]
+    cells = [(dict(zip(table.keys, key, strict=True)), key[-1], capacity) for key, capacity in table.cells.items()]
     spaces = []
-    for member in range(len(kind.members)):
-        row = []
-        for key, capacity in table.cells.items():
-            keys = dict(zip(table.keys, key, strict=True))
-            if keys.get("players", players) == players and keys.get(token, member) == member and capacity:
-                row.append((key[-1], min(max(0, capacity), MAXIMUM_SPACES + 1)))
+    for member in range(len(model.kinds[token].members)):
+        row = [
+            (price, min(max(0, capacity), MAXIMUM_SPACES + 1))
+            for keys, price, capacity in cells
+            if keys.get("players", players) == players and keys.get(token, member) == member and capacity
+        ]
         if sum(capacity for _, capacity in row) > MAXIMUM_SPACES:
-            raise _unfit("E311", f"`{group.name}` has more than {MAXIMUM_SPACES:,} spaces of a kind", group)
+            raise _unfit(f"`{group.name}` has more than {MAXIMUM_SPACES:,} spaces of a kind", group)
         spaces.append(tuple(sorted(row)))
     return tuple(spaces)
-
-
-def _seen_by(model: Model, layout: Layout, roles: list[str]) -> dict[int, tuple[int, ...]]:
-    seen: dict[int, tuple[int, ...]] = {}
-    for cell, group in _cells(model, layout):
-        if group.seen == "no one":
-            seen[cell] = ()
-        elif group.seen == "owner":
-            owner = layout.owner_of(cell)[1]
-            if group.owner != "seat" or not model.roles[roles[owner]].open:
-                seen[cell] = (owner,) if group.owner == "seat" else ()
-    return seen
 
 
 def _rank(machine: Machine, group: Group) -> Callable[[State, int], int] | None:
@@ -278,84 +264,73 @@ def _rank(machine: Machine, group: Group) -> Callable[[State, int], int] | None:
     return lambda state, card: rank(state, [card])
 
 
-def _first_state(machine: Machine, layout: Layout, model: Model) -> State:
+def _first_state(machine: Machine, known: _Cells) -> State:
+    model, layout = known.model, known.layout
     state = State([None] * layout.size)
     base, cells = layout.base, state.cells
     for word, value in (("round", 0), ("phase", -1), ("turn", -1), ("settling", 0), ("kept", ()), ("over", False)):
         cells[base[word]] = value
     cells[base["pending"]] = (1 << len(machine.constants.watches)) - 1
-    for i in range(layout.count("chance")):
-        cells[base["chance"] + i] = 0
-    for cell, group in _cells(model, layout):
+    for cell in layout.cells("chance"):
+        cells[cell] = 0
+    for cell, group in known.groups:
         if isinstance(group.type, CardHolderType):
             cells[cell] = ()
         elif isinstance(group.type, TokenHolderType | StockType):
             cells[cell] = 0 if _is_unit(model, group) else (0,) * len(model.kinds[group.type.name].members)
-    resets: dict[str, list[tuple[int, Value]]] = {}
-    for cell, group in _cells(model, layout):
+    for cell, group in known.groups:
         if group.start is not None:
-            env = [
-                cell - base[group.name],
-                *[None] * group.start_locals,
-            ]  # the first local is the seat, if any
+            env = [cell - base[group.name], *[None] * group.start_locals]  # the first local is the seat, if any
             start = machine.expressions.compile(group.start)(state, env)
             cells[cell] = tuple(start) if isinstance(start, range) else start
-            held = start if type(start) is tuple else (start,)
-            if isinstance(group.type, TokenHolderType | StockType) and min(held) < 0:
-                raise _unfit("E311", f"`{group.name}` starts with less than nothing", group)
+            if isinstance(group.type, TokenHolderType | StockType) and min(as_bag(cells[cell])) < 0:
+                raise _unfit(f"`{group.name}` starts with less than nothing", group)
         if group.lasts != "game":
-            resets.setdefault(group.lasts, []).append((cell, cells[cell]))
-    machine.resets.update(resets)
-    _rest(model, layout, state, machine.constants.tracks)
-    _lay_cards(model, layout, state)
+            machine.resets.setdefault(group.lasts, []).append((cell, cells[cell]))
+    _rest(known, state, machine.constants.tracks)
+    _lay_cards(known, state)
     return state
 
 
-def _rest(model: Model, layout: Layout, state: State, tracks: dict[int, Track]) -> None:
+def _rest(known: _Cells, state: State, tracks: dict[int, Track]) -> None:
     """Fill the holders that start with the rest: they get all tokens that no other holder has."""
-    for name, kind in model.kinds.items():
+    for name, kind in known.model.kinds.items():
         if kind.totals is None:
             continue
-        holders = [
-            (cell, g)
-            for cell, g in _cells(model, layout)
-            if isinstance(g.type, TokenHolderType) and g.type.name == name
-        ]
+        holders = [(cell, g) for cell, g in known.groups if isinstance(g.type, TokenHolderType) and g.type.name == name]
         remaining = list(kind.totals)
         for cell, group in holders:
-            held = state.cells[cell] if isinstance(state.cells[cell], tuple) else (state.cells[cell],)
+            held = as_bag(state.cells[cell])
             if cell in tracks and any(a > b for a, b in zip(held, tracks[cell].capacities(), strict=True)):
-                raise _unfit("E311", f"`{group.name}` starts with more than its spaces take", group)
+                raise _unfit(f"`{group.name}` starts with more than its spaces take", group)
             remaining = [a - b for a, b in zip(remaining, held, strict=True)]
         for cell, group in holders:
             if group.starts == "rest":
                 if others := [g for other, g in holders if g.starts == "rest" and other != cell]:
-                    message = f"`{others[0].name}` and `{group.name}` both start with the rest of the {name}"
-                    raise _unfit("E311", message, group)
+                    raise _unfit(f"`{others[0].name}` and `{group.name}` both start with the rest of the {name}", group)
                 if min(remaining) < 0 and not group.unlimited:
-                    raise _unfit("E311", f"more {name} is laid out than the {sum(kind.totals)} available", group)
+                    raise _unfit(f"more {name} is laid out than the {sum(kind.totals)} available", group)
                 state.cells[cell] = remaining[0] if kind.unit else tuple(remaining)
                 remaining = [0] * len(remaining)
         if any(remaining) and holders:
-            rest = f"{sum(remaining)} {name} have no place: let a pool start with the rest"
-            raise _unfit("E311", rest, holders[0][1])
+            raise _unfit(f"{sum(remaining)} {name} have no place: let a pool start with the rest", holders[0][1])
 
 
-def _lay_cards(model: Model, layout: Layout, state: State) -> None:
-    for cell, group in _cells(model, layout):
+def _lay_cards(known: _Cells, state: State) -> None:
+    model, location = known.model, known.layout.base["location"]
+    for cell, group in known.groups:
         if group.starts == "all" and isinstance(group.type, CardHolderType):
             cards = tuple(model.values(CardType(group.type.name)))
             state.cells[cell] = cards if isinstance(group.type, ZoneType) else tuple((card,) for card in cards)
             for card in cards:
-                if state.cells[layout.base["location"] + card] is not None:
-                    raise _unfit("E311", f"cards that start in `{group.name}` also start elsewhere", group)
-                state.cells[layout.base["location"] + card] = cell
-    lost = [i for i in range(len(model.cards)) if state.cells[layout.base["location"] + i] is None]
-    if lost:
-        kind = model.card_kinds[model.cards[lost[0]].kind]
-        message = f"cards of the kind `{kind.name}` have no place: let a zone start with all"
-        raise RulesetError([Diagnostic("E311", message, kind.span)])
+                if state.cells[location + card] is not None:
+                    raise _unfit(f"cards that start in `{group.name}` also start elsewhere", group)
+                state.cells[location + card] = cell
+    for number, row in enumerate(model.cards):
+        if state.cells[location + number] is None:
+            kind = model.card_kinds[row.kind]
+            raise _unfit(f"cards of the kind `{kind.name}` have no place: let a zone start with all", kind)
 
 
-def _unfit(code: str, message: str, group: Group) -> RulesetError:
-    return RulesetError([Diagnostic(code, message, group.span)])
+def _unfit(message: str, of: Group | CardKind) -> RulesetError:
+    return RulesetError([Diagnostic("E311", message, of.span)])

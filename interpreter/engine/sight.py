@@ -98,36 +98,31 @@ class _Sight(Struct, frozen=True):
 
 
 def _sight(table: Table, player: int) -> _Sight:
-    sight: _Sight | None = table.sights.get(player)
-    if sight is None:
-        sight = table.sights[player] = _sight_of(table, player)
-    return sight
-
-
-def _sight_of(table: Table, player: int) -> _Sight:
+    known: _Sight | None = table.sights.get(player)
+    if known is not None:
+        return known
     model, layout, seen = table.rules.model, table.machine.constants.layout, table.machine.constants.seen_by
     hidden, carried, naming = [], [], []
     for name, group in model.groups.items():
         if name == "round" or group.owner not in ("", "seat", "place", "card"):
             continue
-        first = layout.base[name]
-        cells = range(first, first + layout.count(name))
+        cells = layout.cells(name)
         unseen = [cell for cell in cells if not may_see(seen.get(cell), player)]
         hidden += [(cell, isinstance(group.type, COUNTED)) for cell in unseen]
         if group.owner == "card" and not unseen:
-            carried.append(first)
+            carried.append(layout.base[name])
         elif group.owner != "card" and has_cards(group.type, model.records):
             naming += [(cell, group.type) for cell in cells if cell not in unseen]
     places = frozenset(cell for cell, seats in seen.items() if not may_see(seats, player))
-    return _Sight(tuple(hidden), places, tuple(carried), tuple(naming))
+    table.sights[player] = known = _Sight(tuple(hidden), places, tuple(carried), tuple(naming))
+    return known
 
 
 def hidden_cards(table: Table, state: State, player: int) -> list[int]:
     """Return the cards in zones that the player may not see."""
-    layout, places = table.machine.constants.layout, _sight(table, player).places
-    first = layout.base["location"]
-    where = state.cells[first : first + len(table.rules.model.cards)]
-    return [card for card, cell in enumerate(where) if cell in places] if places else []
+    location, places = table.machine.constants.layout.cells("location"), _sight(table, player).places
+    where = state.cells[location.start : location.stop] if places else []
+    return [card for card, cell in enumerate(where) if cell in places]
 
 
 _UNSEEN = Veil()
@@ -138,17 +133,16 @@ def veils(table: Table, state: State, player: int | None) -> dict[int, Veil]:
     cards, and values that name a hidden card. Absent values are not hidden."""
     if player is None:
         return {}
-    machine, sight = table.machine, _sight(table, player)
-    veiled: dict[int, Veil] = {}
-    for cell, is_counted in sight.hidden:
-        value = state.cells[cell]
-        if value is not None:
-            veiled[cell] = Veil(len(value)) if is_counted else _UNSEEN
+    visible_in, sight, cells = table.machine.constants.visible_in, _sight(table, player), state.cells
+    veiled = {
+        cell: Veil(len(cells[cell])) if is_counted else _UNSEEN
+        for cell, is_counted in sight.hidden
+        if cells[cell] is not None
+    }
     for first in sight.carried:
         veiled.update((first + card, _UNSEEN) for card in hidden_cards(table, state, player))
     for cell, type_ in sight.naming:
-        value = state.cells[cell]
-        if value is not None and not may_see(machine.constants.visible_in(state, value, type_), player):
+        if cells[cell] is not None and not may_see(visible_in(state, cells[cell], type_), player):
             veiled[cell] = _UNSEEN
     return veiled
 
@@ -161,19 +155,16 @@ def backs_of(table: Table, state: State, group: Group, held: Value) -> list[Valu
 
 
 def _open_backs(table: Table, state: State) -> list[list[Value]]:
-    layout, cells = table.machine.constants.layout, state.cells
-    groups = [group for group in table.rules.model.groups.values() if group.top_shows is not None]
-    places = [
-        (group, layout.base[group.name] + number) for group in groups for number in range(layout.count(group.name))
-    ]
-    return [backs_of(table, state, group, cells[cell]) for group, cell in places]
+    layout, groups = table.machine.constants.layout, table.rules.model.groups.values()
+    places = [(group, cell) for group in groups if group.top_shows is not None for cell in layout.cells(group.name)]
+    return [backs_of(table, state, group, state.cells[cell]) for group, cell in places]
 
 
 def look_alike(table: Table, state: State, other: State, player: int) -> bool:
     """Return whether two states of a table differ only in what a player may not see. Then every expression over the
     visible state is equal too."""
     layout = table.machine.constants.layout
-    unseen = {layout.base[word] + number for word in _UNREAD for number in range(layout.count(word))}
+    unseen = {cell for word in _UNREAD for cell in layout.cells(word)}
     differing = [cell for cell in state.difference(other) if cell not in unseen]
     if not differing:
         return True
@@ -182,18 +173,13 @@ def look_alike(table: Table, state: State, other: State, player: int) -> bool:
     mine, others = veils(table, state, player), veils(table, other, player)
     if mine.keys() != others.keys() or any(veil.many != others[cell].many for cell, veil in mine.items()):
         return False
-    first = layout.base["location"]
-    hidden = {first + card for card in hidden_cards(table, state, player)} & {
-        first + card for card in hidden_cards(table, other, player)
-    }
-    return all(cell in mine or cell in hidden for cell in differing)
+    hidden = {*hidden_cards(table, state, player)}.intersection(hidden_cards(table, other, player))
+    return all(cell in mine or cell - layout.base["location"] in hidden for cell in differing)
 
 
 def compiled(table: Table, state: State, tree: core.Expression, player: int | None) -> Evaluate:
-    """Compile an expression for evaluation over the state as a player sees it.
-
-    The open back of a hidden top card is visible: its rule, applied to the ``first`` of the zone, becomes a constant.
-    """
+    """Compile an expression for evaluation over the state as a player sees it. The open back of a hidden top card is
+    visible: its rule, applied to the ``first`` of the zone, becomes a constant."""
     model, expressions = table.rules.model, table.machine.expressions
     if player is None or not _asks_for_backs(model, tree):
         return expressions.closure(tree)
@@ -202,17 +188,10 @@ def compiled(table: Table, state: State, tree: core.Expression, player: int | No
         match node:
             case core.CallRule(rule, (core.CallBuiltin(Builtin("first"), (core.Read(core.Cell(name, None)),)),)):
                 group, held = model.groups[name], state.cells[table.machine.constants.layout.base[name]]
-                shows = group.top_shows
-                if (
-                    isinstance(shows, core.CallRule)
-                    and shows.rule == rule
-                    and isinstance(group.type, ZoneType)
-                    and held
-                ):
+                shows = group.top_shows if held and isinstance(group.type, ZoneType) else None
+                if isinstance(shows, core.CallRule) and shows.rule == rule:
                     value = expressions.compile(shows)(state, [held[0]])
                     return core.Const(value, type=node.type, span=node.span)
-            case _:
-                pass
         return node
 
     return expressions.compile(rewritten(tree, opened))
@@ -244,7 +223,7 @@ def seen_by(table: Table, state: State, player: int | None) -> State:
 
 
 class Held(NamedTuple):
-    """A local of an active procedure; ``seen`` means that the player may know its value."""
+    """A named value of a procedure, choice or event; ``seen`` means that the player may know it."""
 
     name: str
     type: Type
@@ -265,12 +244,11 @@ def under_way(table: Table, state: State, player: int | None) -> list[tuple[str,
     """Return the active procedures, outermost first, as (rule, locals). Those are left out that would reveal
     which call led to a procedure, if a secret decided it."""
     program, secrecy = table.rules.program, table.rules.secrecy
-    procedures = []
-    is_secret = False
+    procedures, is_secret = list[tuple[str, list[Held]]](), False
     for index, env, into in _frames(table, state):
         if is_secret and player is not None:
             break
-        is_secret = secrecy.hides_caller(index)
+        is_secret = secrecy.hides_calls(program.stretches[index].procedure)
         layer = program.procedures[program.stretches[index].procedure].layer
         labels = secrecy.locals_at(index)
         held = [
@@ -278,8 +256,8 @@ def under_way(table: Table, state: State, player: int | None) -> list[tuple[str,
             for local, name in enumerate(layer.local_names)
             if name and local in labels and local != into
         ]
-        procedures.append((layer.spoken, [local for local in held if not isinstance(local.type, HolderType)]))
-    return procedures[::-1]
+        procedures.insert(0, (layer.spoken, [local for local in held if not isinstance(local.type, HolderType)]))
+    return procedures
 
 
 def known_locals(table: Table, frame: Frame, player: int | None) -> list[Value]:
@@ -300,12 +278,11 @@ def reads_secrets(table: Table, state: State, player: int) -> bool:
     """
     secrecy, decision = table.rules.secrecy, decision_at(table, state)
     waiting = frozenset(decision.site.ask.kept) if decision is not None else frozenset()
-    for number, (index, env, into) in enumerate(_frames(table, state)):
-        read = secrecy.read_later[index] - {into} - (waiting if number == 0 else frozenset())
-        if any(
-            local in read and not is_visible(label, env, player) for local, label in secrecy.locals_at(index).items()
-        ):
+    for index, env, into in _frames(table, state):
+        read, labels = secrecy.read_later[index] - waiting - {into}, secrecy.locals_at(index)
+        if any(not is_visible(label, env, player) for local, label in labels.items() if local in read):
             return True
+        waiting = frozenset()
     return any(
         is_known(table, block, player)
         and not all(is_visible(label, block[3], player) for label in secrecy.given(block[2])[0])

@@ -45,9 +45,8 @@ def type_text(model: Model, type_: Type) -> str:
 
 
 def separators(model: Model, of: Type) -> tuple[str, ...]:
-    """Return what may stand between the items of a list, the usual one first: commas if the text of an item holds
-    none."""
-    return _SEPARATORS[min(_levels(model, of), len(_SEPARATORS) - 1) :]
+    """Return what may separate the items of a list, the usual one first: commas if the text of an item has none."""
+    return _SEPARATORS[_levels(model, of) :] or _SEPARATORS[-1:]
 
 
 def _levels(model: Model, type_: Type) -> int:
@@ -55,10 +54,10 @@ def _levels(model: Model, type_: Type) -> int:
     match type_:
         case BagType():
             return 1
-        case CollectionType():
-            return 1 + _levels(model, type_.of)
-        case RecordType():
-            return 1 + max((_levels(model, of) for of in model.records[type_.name].values()), default=0)
+        case CollectionType(of=of):
+            return 1 + _levels(model, of)
+        case RecordType(name=name):
+            return 1 + max((_levels(model, of) for of in model.records[name].values()), default=0)
         case _:
             return 0
 
@@ -147,7 +146,7 @@ class Names:
             case CollectionType():
                 texts = [self.text(item, type_.of) for item in value]
                 text = PATH.join(texts) if isinstance(type_.of, NodeType) else self.listed(texts, type_.of)
-                return text or self._empty()
+                return text or self.word("empty") or self.word("nothing") or "nothing"
             case CardType():
                 kind_of = self.model.cards[value].kind
                 return self.word(f"card.{kind_of}", value) or str(self.card(value)).replace("_", " ")
@@ -164,7 +163,7 @@ class Names:
             case PlaceType() | PieceType():
                 return " ".join(str(part) for part in self.public(value, type_).values())
             case LinkType():
-                return " – ".join(self.public(value, type_).values())
+                return PATH.join(self.public(value, type_).values())
             case _:
                 return str(value)
 
@@ -177,10 +176,6 @@ class Names:
         """Join the texts of values of a type so that one sees where each ends."""
         between = separators(self.model, of)
         return next((each for each in between if not any(each in text for text in texts)), between[-1]).join(texts)
-
-    def _empty(self) -> str:
-        """Return the word for an empty list or set."""
-        return self.word("empty") or self.word("nothing") or "nothing"
 
     def frame(self, name: str, /, **values: object) -> str:
         """Return a message of the program itself in the language of these names."""
@@ -198,9 +193,10 @@ class Names:
                 return None
             raise ValueError(f"got nothing, want {type_text(self.model, type_)}")
         match type_:
-            case IntType():
+            case IntType() | SeatType():
                 if isinstance(public, bool) or not isinstance(public, int):
-                    raise ValueError(f"got {public!r}, want a whole number")
+                    want = "a whole number" if isinstance(type_, IntType) else "the number of a seat, from 0"
+                    raise ValueError(f"got {public!r}, want {want}")
                 return public
             case BoolType():
                 if not isinstance(public, bool):
@@ -212,10 +208,6 @@ class Names:
                 return self._card(public, type_)
             case NodeType():
                 return self._one_of(public, self._nodes, type_)
-            case SeatType():
-                if isinstance(public, bool) or not isinstance(public, int):
-                    raise ValueError(f"got {public!r}, want the number of a seat, from 0")
-                return public
             case BagType():
                 return self._bag(public, type_)
             case CollectionType():
@@ -233,9 +225,9 @@ class Names:
                         return index
                 raise ValueError(f"there is no place {public!r}")
             case LinkType() if isinstance(public, dict) and self.model.graph is not None:
-                ends = tuple(self._one_of(public.get(end), self._nodes, NODE) for end in ("from", "to"))
+                start, end = (self._one_of(public.get(key), self._nodes, NODE) for key in ("from", "to"))
                 for way in ways_of(self.model.graph):
-                    if (way.start, way.end) == ends:
+                    if (way.start, way.end) == (start, end):
                         return way.value
                 raise ValueError(f"there is no link {public!r}")
             case PileType() if isinstance(public, list | tuple):
@@ -250,8 +242,8 @@ class Names:
 
         hint = did_you_mean(public, names) if isinstance(public, str) else ""
         known = f": {', '.join(names)}" if not hint and len(names) <= 12 else hint
-        type_name = type_text(self.model, type_)
-        raise ValueError(f"got {public!r}, want {'an' if type_name[0] in 'aeiou' else 'a'} {type_name}{known}")
+        want = type_text(self.model, type_)
+        raise ValueError(f"got {public!r}, want {'an' if want[0] in 'aeiou' else 'a'} {want}{known}")
 
     def _card(self, public: object, type_: CardType) -> int:
         cards = self._cards.get(public, []) if isinstance(public, int | str) and not isinstance(public, bool) else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -12,14 +12,14 @@ from msgspec.structs import replace
 from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
 from interpreter.engine.decision import decision_at, others_at
-from interpreter.engine.log_records import Choice, Event, Mark, is_choice, read
+from interpreter.engine.log_records import Choice, Event, Mark, Seats, is_choice, read
 from interpreter.engine.rules import Rules, Table
-from interpreter.engine.sight import Unseen, Veil, backs_of, compiled, may_see, seen_by, under_way, veils
+from interpreter.engine.sight import Held, Unseen, Veil, backs_of, compiled, may_see, seen_by, under_way, veils
 from interpreter.engine.values import Names
 from interpreter.kernel.effects import put_back
 from interpreter.kernel.state import Record, State, Value, as_bag
 from interpreter.language import core
-from interpreter.language.model import Board, CheckedRule, GraphDecl, Phrase
+from interpreter.language.model import Board, CheckedRule, GraphDecl, Group, Phrase
 from interpreter.language.types import (
     PLACE,
     SEAT,
@@ -46,7 +46,6 @@ __all__ = [
     "added",
     "board_of",
     "is_shown",
-    "lines_of",
     "lines_since",
     "measured",
     "numbered_lines",
@@ -129,18 +128,13 @@ class Spoken(Names):
         phrase = phrases.get(self.language) or phrases.get("en") if phrases else None
         if phrase is None:
             return ""
-        return _say(self, {"": phrase}, list(values), [])
+        return _say(self, {"": phrase}, (), values)
 
 
 def title_of(ruleset: Rules, language: str) -> str:
     """Return the title of a ruleset, translated if a translation exists."""
     phrase = ruleset.model.says.get(f"title.{ruleset.id}", {}).get(language)
     return "".join(map(str, phrase.parts)) if phrase is not None else ruleset.title
-
-
-def lines_of(table: Table, state: State, player: int | None, language: str) -> list[Line]:
-    """Return the lines of the whole log."""
-    return list(lines_since(table, state, 0, player, language))
 
 
 def lines_since(
@@ -176,22 +170,20 @@ def _spoken_records(
     table: Table, state: State, start: int, player: int | None, language: str
 ) -> Iterator[tuple[Record, Line]]:
     """Yield each log record that produces a line, with its line."""
-    sealed_choices: list[tuple[Record, Choice]] = []
+    sealed: list[tuple[Record, Choice]] = []
     spoken = Spoken(table, state, language)
     for number, record in enumerate(state.log[start:], start):
         match read(record):
             case Choice() as choice if choice.option.ask.sealed and player != choice.actor:
-                sealed_choices.append((record, choice))
+                sealed.append((record, choice))
                 yield record, _sealed_choice(spoken, choice, player)
             case Choice() as choice:
                 yield record, _choice(spoken, choice, player)
             case Event() as event:
                 yield record, _event(spoken, event, player)
             case Mark(word="reveal") as mark:
-                for sealed, choice in sealed_choices:
-                    if mark.reveals(choice):
-                        yield sealed, _choice(spoken, choice, player, revealed=True)
-                sealed_choices = [each for each in sealed_choices if not mark.reveals(each[1])]
+                yield from ((old, _choice(spoken, choice, None)) for old, choice in sealed if mark.reveals(choice))
+                sealed = [each for each in sealed if not mark.reveals(each[1])]
             case Mark() as mark:
                 yield record, _mark(spoken, mark, number, player)
 
@@ -200,27 +192,25 @@ def _sealed_choice(spoken: Spoken, choice: Choice, player: int | None) -> Line:
     """Return the line of a choice for those who may know only that it was made, and its decision."""
     ask, actor = choice.option.ask, choice.actor
     text = spoken.word("chooses", actor) or spoken.frame("chooses", who=spoken.text(actor, SEAT))
-    names, types = ["who", *(name for name, _ in ask.context)], [SEAT, *(value.type for _, value in ask.context)]
-    may = [True, *(may_see(mask, player) for mask in choice.seen[: len(choice.context)])]
-    public = _public(spoken, names, [actor, *choice.context], types, may)
+    context = _held([(name, value.type) for name, value in ask.context], choice.context, choice.seen, player)
+    public = _public(spoken, [_who(actor), *context])
     layer = spoken.table.rules.program.reach.procedures[choice.option.procedure]
     cites = spoken.table.rules.own_cites(layer.cites)
     return Line("choice", ask.name, text, public, actor, layer.spoken, cites, str(ask.span))
 
 
-def _choice(spoken: Spoken, choice: Choice, player: int | None, *, revealed: bool = False) -> Line:
+def _choice(spoken: Spoken, choice: Choice, player: int | None) -> Line:
+    """Return the line of a choice. Without a player, its values are open to everybody."""
     site, _, actor, values, context, seen = choice
     rules, option = spoken.table.rules, site.core.name
     key = f"{site.ask.name}.{option}"
-    names, types = zip(*rules.model.alternatives[key], strict=True)
-    values_shown = [actor, *context, *values]
-    may = [True, *(may_see(mask, player) or revealed for mask in seen)]
-    public = _public(spoken, names, values_shown, types, may)
+    held = _held(rules.model.alternatives[key], (actor, *context, *values), (None, *seen), player)
+    public = _public(spoken, held)
     phrase = rules.model.says.get(key)
     if phrase:
-        text, *starts = _told(spoken, phrase, values_shown, may)
+        text, *starts = _told(spoken, phrase, held)
     else:
-        chosen = (f"{name} {public[name]}" for name in names[1 + len(context) :])
+        chosen = (f"{each.name} {public[each.name]}" for each in held[1 + len(context) :])
         who, did = f"{spoken.text(actor, SEAT)}:", option.replace("_", " ")
         text, starts = " ".join([who, did, *chosen]), [len(who), len(who)]
     layer = rules.program.reach.procedures[site.procedure]
@@ -232,9 +222,9 @@ def _event(spoken: Spoken, happened: Event, player: int | None) -> Line:
     span, name, seen, values = happened
     rules = spoken.table.rules
     event = rules.model.events[name]
-    may = [may_see(mask, player) for mask in seen]
-    public = _public(spoken, event.fields, values, event.fields.values(), may)
-    text, *starts = _told(spoken, rules.model.says.get(name) or event.says, values, may)
+    held = _held(event.fields.items(), values, seen, player)
+    public = _public(spoken, held)
+    text, *starts = _told(spoken, rules.model.says.get(name) or event.says, held)
     if player is not None and not rules.secrecy.shows_place(name, span):
         return Line("event", name, text, public, None, "", (), "", *starts)
     rule, cites = rule_at(spoken.table, span)
@@ -249,7 +239,7 @@ def rule_at(table: Table, span: Span) -> tuple[str, tuple[str, ...]]:
 
 def _mark(spoken: Spoken, mark: Mark, place: int, player: int | None) -> Line:
     rules = spoken.table.rules
-    text = _say(spoken, rules.model.says.get(mark.begins), [], [])
+    text = _say(spoken, rules.model.says.get(mark.begins))
     of = mark.word.partition(" of ")[2]
     rule = rules.model.rules.get(of)
     cites = _cites_of_phase(spoken.table, spoken.state, rule, place, player) if rule is not None and mark.begins else ()
@@ -283,32 +273,43 @@ def _state_at(state: State, record_number: int) -> State:
     past = state.clone()
     for record in reversed(state.log[record_number + 1 :]):
         put_back(past.cells, record)
-    past.forget()
     return past
 
 
-def _public(
-    names: Names, fields: Iterable[str], values: Iterable[Value], types: Iterable[Type], may: Iterable[bool]
-) -> dict[str, Json]:
-    return {
-        name: names.public(value, type_) if allowed else None
-        for name, value, type_, allowed in zip(fields, values, types, may, strict=True)
-    }
+def _held(
+    fields: Iterable[tuple[str, Type]], values: Iterable[Value], seen: Iterable[Seats], player: int | None
+) -> list[Held]:
+    return [
+        Held(name, type_, value, may_see(seats, player))
+        for (name, type_), value, seats in zip(fields, values, seen, strict=False)
+    ]
 
 
-def _say(spoken: Spoken, says: dict[str, Phrase] | None, values: list[Value], may: list[bool]) -> str:
+def _who(actor: int) -> Held:
+    return Held("who", SEAT, actor, True)
+
+
+def _public(names: Names, held: Iterable[Held], unseen: str | None = None) -> dict[str, Json]:
+    return {each.name: names.public(each.value, each.type) if each.seen else unseen for each in held}
+
+
+def _say(
+    spoken: Spoken, says: dict[str, Phrase] | None, held: Sequence[Held] = (), others: Sequence[Value] = ()
+) -> str:
     """Fill in a template in the language of ``spoken``, or in its first language. Values that its reader may not see
-    are hidden."""
-    return _told(spoken, says, values, may)[0]
+    are hidden; the ``others`` behind them are not."""
+    return _told(spoken, says, held, others)[0]
 
 
-def _told(spoken: Spoken, says: dict[str, Phrase] | None, values: list[Value], may: list[bool]) -> tuple[str, int, int]:
+def _told(
+    spoken: Spoken, says: dict[str, Phrase] | None, held: Sequence[Held], others: Sequence[Value] = ()
+) -> tuple[str, int, int]:
     """Fill in a template, and return the lengths of its ``subject`` and ``lead`` (:class:`Line`)."""
     if not says:
         return "", 0, 0
     phrase = says.get(spoken.language) or next(iter(says.values()))
-    env = [*values, *([None] * (phrase.local_count + 8))]
-    hidden = {index for index, allowed in enumerate(may) if not allowed}
+    env = [*(each.value for each in held), *others, *[None] * (phrase.local_count + 8)]
+    hidden = {index for index, each in enumerate(held) if not each.seen}
     parts = [part if isinstance(part, str) else _part(spoken, part, env, hidden) for part in phrase.parts]
     is_seat = any(not isinstance(part, str) and isinstance(part.type, SeatType) for part in phrase.parts[:1])
     subject = len(parts[0]) if is_seat else 0
@@ -326,31 +327,30 @@ def _part(spoken: Spoken, part: core.Expression, env: list[Value], hidden: set[i
 def board_of(
     table: Table, state: State, board: Board, language: str = "en", player: int | None = None, seen: State | None = None
 ) -> BoardTable:
-    """Render a board now, as a player may see it. The board of the end of the game is open to all.
-
-    ``seen`` is the state as the player sees it, if the caller has it already.
-    """
+    """Render a board now, as a player may see it; that of the end of the game is open to all. ``seen`` is the state as
+    the player sees it, if the caller has it already."""
     seen = (seen or seen_by(table, state, player)) if board.when != "end of game" else state
     table.machine.meter.refill()
     spoken = Spoken(table, seen, language)
     says = {**board.says, **table.rules.model.says.get(f"boards.{board.name}", {})}
-    text = _say(spoken, says, [None] * board.local_count, [])
+    text = _say(spoken, says, (), [None] * board.local_count)
     names = tuple(spoken.word(f"boards.{board.name}.{name}") or name for name, _ in board.columns)
     env: list[Value] = [None] * (board.local_count + 8)
-    rows = []
     columns = [(compiled(table, state, value, player), value.type) for _, value in board.columns]
+    items: tuple[Value, ...] = (None,) * bool(columns)
     try:
-        rows_of = table.machine.expressions.closure
-        items = tuple(rows_of(board.rows)(seen, env)) if board.rows is not None else (None,) * bool(columns)
+        if board.rows is not None:
+            items = tuple(table.machine.expressions.closure(board.rows)(seen, env))
     except Unseen:
         return BoardTable(board.name, text, names, ((HIDDEN,) * len(columns),))
+    rows = []
     for item in items:
         if board.rows is not None:
             env[board.row_local] = item
         rows.append(tuple(_shown(spoken, value, type_, env) for value, type_ in columns))
     of = board.rows.type if board.rows is not None and board.when == "end of game" else None
     is_result = isinstance(of, MadeType) and isinstance(of.of, SeatType)
-    return BoardTable(board.name, text, names, tuple(rows), tuple(items) if is_result else ())
+    return BoardTable(board.name, text, names, tuple(rows), items if is_result else ())
 
 
 def is_shown(table: Table, state: State, board: Board, player: int | None = None, seen: State | None = None) -> bool:
@@ -387,23 +387,23 @@ def view_of(table: Table, state: State, player: int | None) -> dict[str, Value]:
     for name, group in model.groups.items():
         if name == "round" or group.owner not in ("", "seat", "place", "card"):
             continue
-        first = layout.base[name]
+        owned = layout.cells(name)
         if group.owner == "":
-            view[name] = _group_view(table, state, name, first, veiled.get(first))
+            view[name] = _group_view(table, state, group, owned[0], veiled.get(owned[0]))
         elif group.owner == "seat":
-            for seat in table.machine.constants.seats:
-                seats[seat][name] = _group_view(table, state, name, first + seat, veiled.get(first + seat))
+            for own, cell in zip(seats, owned, strict=True):
+                own[name] = _group_view(table, state, group, cell, veiled.get(cell))
         elif group.owner == "card":
             view[name] = [
-                {"card": names.card(card), "holds": _group_view(table, state, name, first + card, None)}
-                for card in range(layout.count(name))
-                if any(as_bag(cells[first + card])) and first + card not in veiled
+                {"card": names.card(card), "holds": _group_view(table, state, group, cell, None)}
+                for card, cell in enumerate(owned)
+                if any(as_bag(cells[cell])) and cell not in veiled
             ]
         else:
             view["places"] = [
                 {**names.public(place, PLACE), **names.public(piece, PieceType())}
-                for place in range(layout.count(name))
-                if (piece := cells[first + place]) is not None
+                for place, cell in enumerate(owned)
+                if (piece := cells[cell]) is not None
             ]
     view["seats"] = seats
     return view
@@ -417,49 +417,45 @@ def pending(table: Table, state: State, player: int | None) -> dict[str, Json]:
         "decision": decision.name if decision else None,
         "actor": decision.actor if decision else None,
         "actors": [choice.actor for choice in decisions],
-        "context": _public(table.rules.names, *context_of(table, state, decision, player)) if decision else {},
-        "procedures": _procedures(table, state, player),
+        "context": _public(table.rules.names, context_of(table, state, decision, player)) if decision else {},
+        "procedures": [
+            {"rule": rule, "locals": _public(table.rules.names, held, HIDDEN)}
+            for rule, held in under_way(table, state, player)
+        ],
     }
 
 
-def context_of(
-    table: Table, state: State, decision: Decision, player: int | None
-) -> tuple[list[str], list[Value], list[Type], list[bool]]:
-    """Return the context of a decision: names, values, types, and whether the player may see each value. The rules show
-    everybody all of it but cards that are hidden."""
+def context_of(table: Table, state: State, decision: Decision, player: int | None) -> list[Held]:
+    """Return the context of a decision. The rules show everybody all of it but cards that are hidden."""
     env, site = decision.env, decision.site
     table.machine.meter.refill()
     values = [value(state, env) for _, value in site.context]
-    types = [value.type for _, value in site.ask.context]
+    fields = [(name, value.type) for name, value in site.ask.context]
     visible = table.machine.constants.visible_in
-    may = [may_see(visible(state, *each), player) for each in zip(values, types, strict=True)]
-    return [name for name, _ in site.context], values, types, may
+    seen = (visible(state, value, type_) for value, (_, type_) in zip(values, fields, strict=True))
+    return _held(fields, values, seen, player)
 
 
 def prompt_of(table: Table, state: State, decision: Decision, language: str = "en", player: int | None = None) -> str:
-    """Return the prompt of a decision from the ruleset's `asks`, with hidden information masked; empty if it has
-    none."""
+    """Return the prompt of a decision as a player may read it; empty if the ruleset has none in `asks`."""
     phrases = table.rules.model.says.get(f"asks.{decision.name}")
     if not phrases:
         return ""
-    _, values, _, may = context_of(table, state, decision, player)
-    return _say(Spoken(table, state, language, player), phrases, [decision.actor, *values], [True, *may])
+    held = [_who(decision.actor), *context_of(table, state, decision, player)]
+    return _say(Spoken(table, state, language, player), phrases, held)
 
 
 def question_of(table: Table, state: State, decision: Decision, language: str = "en", player: int | None = None) -> str:
     """Return the prompt of a decision, or else its seat and name with the context, as far as the player may see it."""
-    prompt = prompt_of(table, state, decision, language, player)
-    if prompt:
+    if prompt := prompt_of(table, state, decision, language, player):
         return prompt
-    spoken = Spoken(table, state, language, player)
-    names, values, types, may = context_of(table, state, decision, player)
-    words = spoken.word(f"decision.{decision.name}") or decision.name.replace("_", " ")
+    spoken, key = Spoken(table, state, language, player), f"decision.{decision.name}"
     around = [
-        f"{spoken.word(f'decision.{decision.name}.{name}') or name.replace('_', ' ')} "
-        f"{spoken.text(value, type_) if allowed else HIDDEN}"
-        for name, value, type_, allowed in zip(names, values, types, may, strict=True)
+        f"{spoken.word(f'{key}.{name}') or name.replace('_', ' ')} {spoken.text(value, type_) if seen else HIDDEN}"
+        for name, type_, value, seen in context_of(table, state, decision, player)
     ]
     about = f" ({', '.join(around)})" if around else ""
+    words = spoken.word(key) or decision.name.replace("_", " ")
     return f"{spoken.text(decision.actor, SEAT)}: {words}{about}"
 
 
@@ -469,42 +465,28 @@ def option_text(spoken: Spoken, decision: Decision, code: Code) -> str:
     phrases = spoken.table.rules.model.says.get(f"{decision.name}.{option.name}")
     if not phrases:
         return ""
-    _, context, _, may = context_of(spoken.table, decision.state, decision, decision.actor)
-    return _say(spoken, phrases, [decision.actor, *context, *code[1]], [True, *may])
+    held = [_who(decision.actor), *context_of(spoken.table, decision.state, decision, decision.actor)]
+    return _say(spoken, phrases, held, code[1])
 
 
-def _procedures(table: Table, state: State, player: int | None) -> list[dict[str, Json]]:
-    """Return the active procedures with their locals, masking those that the player may not know."""
-    names = table.rules.names
-    return [
-        {
-            "rule": rule,
-            "locals": {
-                local.name: names.public(local.value, local.type) if local.seen else HIDDEN for local in visible_locals
-            },
-        }
-        for rule, visible_locals in under_way(table, state, player)
-    ]
-
-
-def _group_view(table: Table, state: State, name: str, cell: int, veil: Veil | None) -> Value:
+def _group_view(table: Table, state: State, group: Group, cell: int, veil: Veil | None) -> Value:
     """Return the view of a cell. A hidden zone shows its number of cards and its open top."""
-    group = table.rules.model.groups[name]
-    value = state.cells[cell]
-    names = table.rules.names
-    if veil is not None and veil.many is None:
-        return HIDDEN
+    value, names = state.cells[cell], table.rules.names
     if veil is not None:
+        if veil.many is None:
+            return HIDDEN
         shown: dict[str, Json] = {"count": veil.many}
         if group.top_shows is not None and value:
             tops = [names.public(back, group.top_shows.type) for back in backs_of(table, state, group, value)]
-            shown.update({"tops": tops} if isinstance(group.type, PilesType) else {"top": tops[0]})
+            shown |= {"tops": tops} if isinstance(group.type, PilesType) else {"top": tops[0]}
         return shown
-    if isinstance(group.type, ZoneType):
-        return [names.card(card) for card in value]
-    if isinstance(group.type, TokenHolderType) and isinstance(value, tuple):
-        return names.public(value, BagType(group.type.name))
-    return names.public(value, group.type)
+    match group.type:
+        case ZoneType():
+            return [names.card(card) for card in value]
+        case TokenHolderType(name=token) if isinstance(value, tuple):
+            return names.public(value, BagType(token))
+        case type_:
+            return names.public(value, type_)
 
 
 def measured(table: Table, state: State) -> GraphDecl | None:

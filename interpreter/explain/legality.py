@@ -21,7 +21,8 @@ from interpreter.language.model import RuleLayer
 from interpreter.language.walk import descendants
 from interpreter.lowering.constants import Constants, RuleFailure
 from interpreter.lowering.lower import Program
-from interpreter.plain.functions import Called, Functions
+from interpreter.plain.closures import Called
+from interpreter.plain.functions import Functions
 
 __all__ = ["Asked", "conditions_of"]
 

@@ -6,24 +6,18 @@ new ones; holders and moves are handled elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import lru_cache
 
-__all__ = ["Bag", "Rooms", "add", "mixes", "overflow", "space", "subtract", "total"]
+__all__ = ["Bag", "Rooms", "add", "mixes", "overflow", "space", "subtract"]
 
 MOST_GROUPS = 10
 MOST_KINDS = 64
 MOST_MIXED = 100_000
 """Maximum number of counts in all mixes of one result."""
-MOST_KNOWN = 4096
-MOST_KEPT = 1_000
 
 Bag = tuple[int, ...]
 Rooms = tuple[tuple[tuple[int, ...], int], ...]
 """For each room, the members of the kind that it takes in any mix, and its capacity in tokens."""
-
-
-_known: dict[tuple[int, tuple[int, ...], Bag], tuple[Bag, ...]] = {}
 
 
 def add(a: Bag, b: Bag) -> Bag:
@@ -34,11 +28,6 @@ def add(a: Bag, b: Bag) -> Bag:
 def subtract(a: Bag, b: Bag) -> Bag:
     """Return ``a`` minus ``b``; counts may be negative. Raises ``ValueError`` as :func:`add` does."""
     return tuple([x - y for x, y in zip(a, b, strict=True)])
-
-
-def total(bag: Bag) -> int:
-    """Return the total number of tokens of all kinds."""
-    return sum(bag)
 
 
 def overflow(bag: Bag, rooms: Rooms) -> int:
@@ -76,50 +65,35 @@ def space(bag: Bag, rooms: Rooms, kind: int) -> int:
     return least or 0
 
 
+@lru_cache(maxsize=64)
 def mixes(number: int, kinds: tuple[int, ...], bag: Bag) -> tuple[Bag, ...]:
     """Return all bags of exactly ``number`` tokens of the given kinds that can be taken from the bag.
 
     The order is that of nested loops over the kinds as listed, each from the lowest count to the highest. Number 0
     gives one empty bag; an impossible number gives none. Raises ``ValueError`` if there are too many.
     """
-    key = (number, kinds, bag)
-    result = _known.get(key)
-    if result is None:
-        result = tuple(_mixes(number, tuple(kind for kind in dict.fromkeys(kinds) if bag[kind] > 0), bag))
-        if len(_known) >= MOST_KNOWN:
-            _known.clear()
-        if len(result) * len(bag) <= MOST_KEPT:
-            _known[key] = result
-    return result
-
-
-def _mixes(number: int, kinds: tuple[int, ...], bag: Bag) -> Iterator[Bag]:
-    """Yield the mixes of kinds that are in the bag, without dead ends."""
+    kinds = tuple(kind for kind in dict.fromkeys(kinds) if bag[kind] > 0)
     if len(kinds) > MOST_KINDS:
         raise ValueError(f"got tokens of {len(kinds)} kinds to mix, want at most {MOST_KINDS}")
     available = [0]
     for kind in reversed(kinds):
         available.append(available[-1] + bag[kind])
     available.reverse()
-    if not 0 <= number <= available[0]:
-        return
-    partial: list[tuple[int, int, tuple[int, ...]]] = [(0, number, ())]
-    number_found = 0
+    found: list[Bag] = []
+    partial: list[tuple[int, int, tuple[int, ...]]] = [(0, number, ())] if 0 <= number <= available[0] else []
     while partial:
         place, rest, counts = partial.pop()
         if place == len(kinds):
-            mix = [0] * len(bag)
-            for kind, count in zip(kinds, counts, strict=True):
-                mix[kind] = count
-            number_found += 1
-            if number_found * len(bag) > MOST_MIXED:
+            mix = dict(zip(kinds, counts, strict=True))
+            found.append(tuple([mix.get(kind, 0) for kind in range(len(bag))]))
+            if len(found) * len(bag) > MOST_MIXED:
                 raise ValueError("there are too many mixes")
-            yield tuple(mix)
             continue
         most, least = min(rest, bag[kinds[place]]), max(0, rest - available[place + 1])
         if most - least > MOST_MIXED:
             raise ValueError("there are too many mixes")
         partial.extend((place + 1, rest - count, (*counts, count)) for count in range(most, least - 1, -1))
+    return tuple(found)
 
 
 @lru_cache(maxsize=256)

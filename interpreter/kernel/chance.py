@@ -10,31 +10,16 @@ Values are internal ones (mostly ints); public names are converted before a scri
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from operator import mod
 from typing import Protocol, TypeGuard, TypeVar
 
 from msgspec import Struct
 
 from interpreter.base.plain_data import Value
 
-__all__ = [
-    "AHEAD",
-    "FEW",
-    "ChanceError",
-    "ChanceSource",
-    "Draws",
-    "Scripted",
-    "Seeded",
-    "bounded",
-    "drawn",
-    "mix",
-    "name_hash",
-    "shuffled",
-]
+__all__ = ["ChanceError", "ChanceSource", "Draws", "Scripted", "Seeded", "drawn", "mix", "name_hash", "shuffled"]
 
 T = TypeVar("T")
 
@@ -42,20 +27,9 @@ _MASK = (1 << 64) - 1
 _STEP = 0x9E3779B97F4A7C15
 """Odd increment of SplitMix64: 2**64 divided by the golden ratio."""
 _FIRST, _SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
-FEW = (1 << 30) - 1
-"""Maximum number of outcomes that ``Draws.draw`` supports: of the 64-bit numbers, the last ``FEW`` are never
-returned."""
-_COMMON = (1 << 64) - FEW
-
-_LANES = AHEAD = 32
-"""Numbers computed at once, one in each lane, and maximum number of draws of a bot for one decision."""
-_EACH = sum(1 << 128 * lane for lane in range(_LANES))
-"""Multiplier that copies a number to all lanes."""
-_IN_LANES = _MASK * _EACH
-_STEPS = sum(((lane + 1) * _STEP & _MASK) << 128 * lane for lane in range(_LANES))
-_ONE_STEP = _STEP * _EACH
-_numbers_of = struct.Struct("<" + "Q8x" * _LANES).unpack
-"""Unpacks the numbers of the lanes from their bytes."""
+_FEW = (1 << 30) - 1
+"""Maximum number of outcomes for which :class:`Draws` avoids the last numbers of the range, which would bias them."""
+_COMMON = (1 << 64) - _FEW
 
 
 def mix(seed: int, name: str, counter: int) -> int:
@@ -89,99 +63,44 @@ def shuffled(items: tuple[T, ...], seed: int, name: str, counter: int) -> tuple[
     number does not shift later swaps.
     """
     result = list(items)
-    last = len(result) - 1
     start = mix(seed, name, counter)
-    sure = _MASK - len(result)
-    for first in range(0, last, _LANES):
-        numbers = _run(start, first)[: last - first]
-        if max(numbers) > sure:  # very rare
-            indexed = enumerate(numbers, first)
-            numbers = tuple(n if n <= sure else bounded(_stream(_output(start, i)), last + 1 - i) for i, n in indexed)
-        for i, further in enumerate(map(mod, numbers, range(last + 1 - first, 1, -1)), first):
-            j = i + further
-            result[i], result[j] = result[j], result[i]
+    for i in range(len(result) - 1):
+        j = i + _below(len(result) - i, _output(start, i))
+        result[i], result[j] = result[j], result[i]
     return tuple(result)
 
 
 def drawn(n: int, seed: int, name: str, counter: int) -> int:
     """Return a uniformly distributed index below ``n``. Raises ``ValueError`` if ``n`` is below 1."""
-    start = mix(seed, name, counter)
-    number = _output(start, 0)
-    return number % n if 0 < n <= _MASK - number else bounded(_stream(start), n)
+    return _below(n, mix(seed, name, counter))
 
 
 class Draws:
-    """Sequence of random numbers of one seed and name.
+    """Sequence of random numbers of one seed and name; ``used`` is how many were drawn."""
 
-    Each choice of a bot takes at least one number, so several are computed at once, each in a lane of one long integer.
-    A lane is twice as wide as a number, so no product overflows into the next.
-    """
-
-    __slots__ = ("_name", "_seed", "_start", "ahead", "draw", "end", "signed_origin")
-
-    draw: Callable[[], int]
-    """Return the next 64-bit number; ``draw() % n`` is uniform for ``n`` up to ``FEW``. You may call it ``AHEAD``
-    times after :meth:`ready`. Raises ``IndexError`` if no number is left."""
+    __slots__ = ("_start", "signed_origin", "used")
 
     def __init__(self, seed: int, name: str) -> None:
-        self._seed, self._name = seed, name
         self._start = _start(seed, name)
         self.signed_origin = self._start - (1 << 64) if self._start >> 63 else self._start
         """Initial state of the generator as a signed number."""
-        self.ahead: list[int] = []
-        """Computed numbers, the next one last."""
-        self.end = 0
-        """Number of numbers drawn or computed ahead."""
-        self.draw = self.ahead.pop
-
-    @property
-    def used(self) -> int:
-        """Return the number of numbers drawn."""
-        return self.end - len(self.ahead)
-
-    def ready(self) -> None:
-        """Compute numbers ahead."""
-        if len(self.ahead) < AHEAD:
-            numbers = _run(self._start, self.end)
-            if max(numbers) >= _COMMON:  # very rare
-                numbers = tuple(map(_common, numbers))
-            self.ahead[:0] = numbers[::-1]
-            self.end += _LANES
-
-    def go_to(self, used: int) -> None:
-        """Continue as if ``used`` numbers had been drawn."""
-        self.end = used
-        self.ahead.clear()
+        self.used = 0
 
     def below(self, n: int) -> int:
         """Return a uniformly distributed number from 0 to ``n - 1``. Raises ``ValueError`` if ``n`` is below 1."""
-        if not self.ahead:
-            self.ready()
-        if 0 < n <= FEW:
-            return self.draw() % n
-        used = self.used
-        self.draw()
-        return drawn(n, self._seed, self._name, used)
+        stream = _output(self._start, self.used)
+        self.used += 1
+        if not 0 < n <= _FEW:
+            return _below(n, stream)
+        number = _output(stream, 0)
+        while number >= _COMMON:
+            number = _finalise(number)
+        return number % n
 
 
-def _common(number: int) -> int:
-    """Replace a number at the end of the range, which would bias small ranges; return any other unchanged."""
-    while number >= _COMMON:
-        number = _finalise(number)
-    return number
-
-
-def _run(start: int, counter: int) -> tuple[int, ...]:
-    """Return the first number of the streams of as many consecutive counters as there are lanes."""
-    streams = _finalise_lanes((((start + counter * _STEP) & _MASK) * _EACH + _STEPS) & _IN_LANES)
-    return _numbers_of(_finalise_lanes((streams + _ONE_STEP) & _IN_LANES).to_bytes(16 * _LANES, "little"))
-
-
-def _finalise_lanes(z: int) -> int:
-    """Apply ``_finalise`` to the number in each lane."""
-    z = ((z ^ ((z >> 30) & _IN_LANES)) * _FIRST) & _IN_LANES
-    z = ((z ^ ((z >> 27) & _IN_LANES)) * _SECOND) & _IN_LANES
-    return z ^ ((z >> 31) & _IN_LANES)
+def _below(n: int, stream: int) -> int:
+    """Return a uniformly distributed number below ``n`` from the numbers of a stream."""
+    return bounded(lambda attempt: _output(stream, attempt), n)
 
 
 class ChanceError(Exception):
@@ -189,9 +108,7 @@ class ChanceError(Exception):
 
     def __init__(self, name: str, counter: int, message: str) -> None:
         super().__init__(name, counter, message)
-        self.name = name
-        self.counter = counter
-        self.message = message
+        self.name, self.counter, self.message = name, counter, message
 
     def __str__(self) -> str:
         return f"`{self.name}`, use {self.counter + 1}: {self.message}"
@@ -249,15 +166,17 @@ class Scripted:
         object.__setattr__(self, "outcomes", frozen)
 
     def shuffle(self, name: str, counter: int, items: tuple[int, ...]) -> tuple[int, ...]:
-        if self._has(name, counter):
-            first, rest = self._parted(name, counter, self.outcomes[name][counter], items)
-            return first + (self.then.shuffle(name, counter, rest) if self.then is not None and rest else rest)
-        return self._next(name, counter).shuffle(name, counter, items)
+        outcomes = self.outcomes.get(name, ())
+        if counter >= len(outcomes):
+            return self._next(name, counter).shuffle(name, counter, items)
+        first, rest = self._parted(name, counter, outcomes[counter], items)
+        return first + (self.then.shuffle(name, counter, rest) if self.then is not None and rest else rest)
 
     def draw(self, name: str, counter: int, options: tuple[object, ...]) -> int:
-        if not self._has(name, counter):
+        outcomes = self.outcomes.get(name, ())
+        if counter >= len(outcomes):
             return self._next(name, counter).draw(name, counter, options)
-        outcome = self._one_of(self.outcomes[name][counter], options)
+        outcome = self._one_of(outcomes[counter], options)
         if outcome not in options:
             raise ChanceError(name, counter, f"{self._said(name, outcome)} is not among the {len(options)} options")
         return options.index(outcome)
@@ -265,9 +184,6 @@ class Scripted:
     def unused(self, counters: Mapping[str, int]) -> list[str]:
         """Return the names with outcomes left, in the order of the script; ``counters`` are the numbers of uses."""
         return [name for name, outcomes in self.outcomes.items() if counters.get(name, 0) < len(outcomes)]
-
-    def _has(self, name: str, counter: int) -> bool:
-        return counter < len(self.outcomes.get(name, ()))
 
     def _next(self, name: str, counter: int) -> ChanceSource:
         if self.then is None:
@@ -291,13 +207,11 @@ class Scripted:
         first: list[int] = []
         for named in outcome:
             item = self._one_of(named, rest)
+            if item not in rest:
+                why = "named more often than it occurs" if item in items else f"not among the {len(items)} items"
+                raise ChanceError(name, counter, f"{self._said(name, item)} is {why}")
             first.append(item)
-            if item in rest:
-                rest.remove(item)
-            elif item in items:
-                raise ChanceError(name, counter, f"{self._said(name, item)} is named more often than it occurs")
-            else:
-                raise ChanceError(name, counter, f"{self._said(name, item)} is not among the {len(items)} items")
+            rest.remove(item)
         return tuple(first), tuple(rest)
 
     def _one_of(self, item: object, items: Sequence[Value]) -> Value:
@@ -322,10 +236,6 @@ def _finalise(z: int) -> int:
 def _output(start: int, index: int) -> int:
     """Return output number ``index`` (from 0) of SplitMix64 from the state ``start``."""
     return _finalise((start + (index + 1) * _STEP) & _MASK)
-
-
-def _stream(start: int) -> Callable[[int], int]:
-    return lambda index: _output(start, index)
 
 
 @lru_cache(maxsize=64)

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from msgspec import Struct
 
 from interpreter.kernel.chance import ChanceSource
-from interpreter.kernel.state import Layout, Record, State, Value
+from interpreter.kernel.state import Layout, Record, State, Value, as_bag
 from interpreter.kernel.tracks import Track
 
 __all__ = [
@@ -105,11 +105,7 @@ class Effects:
 
     def _put_at_once(self, state: State, site: Site, *changes: tuple[int, Value]) -> None:
         """Set several cells to different values, in one record."""
-        cells = state.cells
-        record: list[object] = [MOVE, site]
-        for cell, _ in changes:
-            record += (cell, cells[cell])
-        state.log.append(tuple(record))
+        state.log.append((MOVE, site, *_before(state, changes)))
         self._change(state, changes)
 
     def _change(self, state: State, changes: Sequence[tuple[int, Value]]) -> None:
@@ -129,94 +125,74 @@ class Effects:
         if where == "new pile":
             self._lay_pile(state, cards, zone, site)
             return
-        if len(cards) > 1 and self._move_together(state, cards, zone, where, site):
-            return
-        for card in cards if where != "top" else reversed(cards):
+        moves: list[Sequence[int]] = [cards]
+        if len(cards) != 1 and not self._is_one_move(state, cards, zone):
+            moves = [(card,) for card in (cards if where != "top" else reversed(cards))]
+        for moved in moves:
             if self.zones[zone].piles:
-                self._lay_pile(state, (card,), zone, site)
+                self._lay_pile(state, moved, zone, site)
                 continue
-            held = self._without(state, (card,), zone)
-            held[zone] = self._with_card(state, card, zone, held[zone], where)
-            self._lie(state, (card,), zone, held, site)
+            held = self._without(state, moved, zone)
+            held[zone] = self._with(state, moved, zone, held[zone], where)
+            self._lie(state, moved, zone, held, site)
 
-    def _move_together(self, state: State, cards: Sequence[int], zone: int, where: str, site: Site) -> bool:
-        """Move several cards from one other zone at once; return False for piles and for cards from several zones."""
-        cells = state.cells
-        sources = {cells[self._location + card] for card in cards}
-        moved = frozenset(cards)
-        if len(sources) > 1 or len(moved) < len(cards):
-            return False
-        (source,) = sources
-        shape = self.zones[zone]
-        if source == zone or shape.piles or self.zones[source].piles:
-            return False
-        held = cells[zone]
-        after: tuple[int, ...]
-        if shape.order == "kept":
-            after = (*cards, *held) if where == "top" else (*held, *cards)
-        elif shape.rank is None:
-            after = tuple(sorted((*held, *cards)))
-        else:
-            rank = shape.rank
-            after = tuple(card for _, card in sorted((rank(state, card), card) for card in (*held, *cards)))
-        rest = tuple(card for card in cells[source] if card not in moved)
-        self._put_at_once(
-            state, site, (source, rest), (zone, after), *((self._location + card, zone) for card in cards)
-        )
-        return True
+    def _is_one_move(self, state: State, cards: Sequence[int], zone: int) -> bool:
+        """Return whether cards move from one other zone, without piles."""
+        sources = {state.cells[self._location + card] for card in cards}
+        is_one = len(sources) == 1 and zone not in sources and len(cards) == len(set(cards))
+        return is_one and not any(self.zones[each].piles for each in (*sources, zone))
 
     def _without(self, state: State, cards: Sequence[int], zone: int) -> dict[int, tuple[Value, ...]]:
         """Return the content of zones without these cards, dropping empty piles."""
         cells = state.cells
         removed = frozenset(cards)
         held: dict[int, tuple[Value, ...]] = {}
-        for card in cards:
-            source = cells[self._location + card]
-            if source in held:
-                continue
+        for source in dict.fromkeys(cells[self._location + card] for card in cards):
             if self.zones[source].piles:
                 piles = [pile if removed.isdisjoint(pile) else _all_but(removed, pile) for pile in cells[source]]
                 held[source] = tuple(filter(None, piles))
             else:
                 held[source] = _all_but(removed, cells[source])
-        if zone not in held:
-            held[zone] = cells[zone]
+        held.setdefault(zone, cells[zone])
         return held
 
     def _lie(
         self, state: State, cards: Sequence[int], zone: int, held: Mapping[int, tuple[Value, ...]], site: Site
     ) -> None:
-        """Set the content of zones and the location of the cards. Piles are sorted by their top cards if a rule
-        defines the order."""
+        """Set the content of zones and the location of cards. Piles are sorted by top cards if a rule does so."""
         cells = state.cells
         changes: list[tuple[int, Value]] = []
         for changed, content in held.items():
             rank = self.zones[changed].rank
             if rank is not None and self.zones[changed].piles:
                 content = tuple(
-                    [pile for _, _, pile in sorted([(rank(state, pile[0]), pile[0], pile) for pile in content])]
+                    [pile for *_, pile in sorted([(rank(state, pile[0]), pile[0], pile) for pile in content])]
                 )
             if len(content) != len(cells[changed]) or content != cells[changed]:  # veils are counted, not compared
                 changes.append((changed, content))
-        for card in cards:
-            if cells[self._location + card] != zone:
-                changes.append((self._location + card, zone))
+        places = [self._location + card for card in cards]
+        changes += [(place, zone) for place in places if cells[place] != zone]
         if len(changes) == 1:
             self.put(state, *changes[0], site)
         elif changes:
             self._put_at_once(state, site, *changes)
 
-    def _with_card(self, state: State, card: int, zone: int, held: tuple[int, ...], where: str) -> tuple[int, ...]:
-        """Return the content of a zone with one more card."""
+    def _with(
+        self, state: State, cards: Sequence[int], zone: int, held: tuple[int, ...], where: str
+    ) -> tuple[int, ...]:
+        """Return the content of a zone with more cards."""
         shape = self.zones[zone]
         if shape.order == "kept":
-            return (card, *held) if where == "top" else (*held, card)
-        if shape.rank is None:
-            return tuple(sorted((*held, card)))
+            return (*cards, *held) if where == "top" else (*held, *cards)
         rank = shape.rank
-        keyed = [(rank(state, c), c) for c in held]
-        insort(keyed, (rank(state, card), card))
-        return tuple(c for _, c in keyed)
+        if rank is None:
+            return tuple(sorted((*held, *cards)))
+        keyed = [(rank(state, card), card) for card in held]
+        if len(cards) == 1:
+            insort(keyed, (rank(state, cards[0]), cards[0]))
+        else:
+            keyed = sorted([*keyed, *((rank(state, card), card) for card in cards)])
+        return tuple(card for _, card in keyed)
 
     def _lay_pile(self, state: State, cards: Sequence[int], zone: int, site: Site) -> None:
         """Put cards on a new pile, behind the others if the zone has no order."""
@@ -244,32 +220,20 @@ class Effects:
         """Move an amount from one pool or track to another."""
         if source == target:
             return
-        cells = state.cells
-        if source in self.units:
-            self._check_number(amount, cells[source], source, target, cells[target])
-            if amount:
-                self._put_at_once(state, site, (source, cells[source] - amount), (target, cells[target] + amount))
-            return
-        remaining = tuple(a - b for a, b in zip(cells[source], amount, strict=True))
-        increased = tuple(a + b for a, b in zip(cells[target], amount, strict=True))
-        if min(amount, default=0) < 0:
+        cells, track = state.cells, self.tracks.get(target)
+        is_unit = source in self.units
+        taken, held, there = map(as_bag, (amount, cells[source], cells[target]))
+        left = tuple([a - b for a, b in zip(held, taken, strict=True)])
+        increased = tuple([a + b for a, b in zip(there, taken, strict=True)])
+        if min(taken, default=0) < 0:
             raise Refused("an amount below 0 cannot be moved")
-        if source not in self.unlimited and min(remaining, default=0) < 0:
-            raise Refused(f"{self.names(source)} holds less than that")
-        track = self.tracks.get(target)
+        if source not in self.unlimited and min(left, default=0) < 0:
+            raise Refused(f"{self.names(source)} holds {f'{held[0]}, not {amount}' if is_unit else 'less than that'}")
         if track is not None and any(n > track.capacity(kind) for kind, n in enumerate(increased)):
-            raise Refused(f"{self.names(target)} has no space for that")
-        if any(amount):
-            self._put_at_once(state, site, (source, remaining), (target, increased))
-
-    def _check_number(self, amount: int, held: int, source: int, target: int, there: int) -> None:
-        if amount < 0:
-            raise Refused("an amount below 0 cannot be moved")
-        if source not in self.unlimited and held < amount:
-            raise Refused(f"{self.names(source)} holds {held}, not {amount}")
-        track = self.tracks.get(target)
-        if track is not None and there + amount > track.capacity(0):
-            raise Refused(f"{self.names(target)} has no space for {amount} more")
+            raise Refused(f"{self.names(target)} has no space for {f'{amount} more' if is_unit else 'that'}")
+        if any(taken):
+            changes = ((source, left), (target, increased))
+            self._put_at_once(state, site, *((cell, bag[0] if is_unit else bag) for cell, bag in changes))
 
     def place_piece(self, state: State, stock: int, place: int, owner: int, pieces: int, site: Site) -> None:
         """Move a piece from a stock to an empty place."""
@@ -317,7 +281,7 @@ class Effects:
         return state.cells[self._pending], state.cells[self._settling]
 
     def settle_up(self, state: State, before: tuple[int, int]) -> None:
-        """Record how ``waiting`` changed since the last decision, if it did."""
+        """Record how ``waiting`` changed since the last decision."""
         for cell, old in zip((self._pending, self._settling), before, strict=True):
             if state.cells[cell] != old:
                 state.log.append((PUT, None, cell, old))
@@ -341,17 +305,19 @@ class Effects:
         state.log.append((NOTE, site, event, seen, *values))
 
     def mark(self, state: State, word: str, number: int, *changes: tuple[int, Value]) -> None:
-        """Record that something begins or ends, and set its cells: before listeners hear of a beginning, after they
-        hear of an end."""
-        record: list[Value] = [MARK, None, word, number]
-        for cell, _ in changes:
-            record += (cell, state.cells[cell])
+        """Record that something begins or ends. Its cells change before listeners hear of a beginning, after an end."""
+        record = (MARK, None, word, number, *_before(state, changes))
         ended = has_ended(record)
         if not ended:
             self._change(state, changes)
-        state.log.append(tuple(record))
+        state.log.append(record)
         if ended:
             self._change(state, changes)
+
+
+def _before(state: State, changes: Sequence[tuple[int, Value]]) -> list[Value]:
+    """Return the cells that change, each followed by its value."""
+    return [part for cell, _ in changes for part in (cell, state.cells[cell])]
 
 
 def _all_but(cards: Container[int], held: tuple[int, ...]) -> tuple[int, ...]:
@@ -373,24 +339,17 @@ def has_ended(record: Sequence[Value]) -> bool:
 
 def put_back(cells: list[Value], record: Record) -> None:
     """Undo the changes of a record."""
-    sort = record[0]
-    if sort == PUT:
+    if record[0] == PUT:  # most are
         cells[record[2]] = record[3]
-    elif sort == MOVE:
-        cells[record[2]] = record[3]
-        cells[record[4]] = record[5]
-        for index in range(6, len(record), 2):
-            cells[record[index]] = record[index + 1]
-    elif sort == MARK:
-        for index in range(4, len(record), 2):
-            cells[record[index]] = record[index + 1]
+    else:
+        for cell, old in changes(record):
+            cells[cell] = old
 
 
 def take_back(state: State, length: int) -> None:
     """Undo everything after the first ``length`` log records. The caller restores the frame."""
-    log, cells = state.log, state.cells
-    while len(log) > length:
-        put_back(cells, log.pop())
+    while len(state.log) > length:
+        put_back(state.cells, state.log.pop())
     state.forget()
 
 
@@ -408,11 +367,7 @@ def undo(state: State) -> Record | None:
         return None
     state.frame = record[2]
     if undone:  # otherwise the memo is still valid
-        cells = state.cells
         for change in undone:
-            if change[0] == PUT:  # most are
-                cells[change[2]] = change[3]
-            else:
-                put_back(cells, change)
+            put_back(state.cells, change)
         state.forget()
     return record

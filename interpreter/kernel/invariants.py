@@ -46,27 +46,20 @@ def _tokens(census: Census, state: State) -> Iterator[str]:
     for kind in census.tokens:
         held = [0] * len(kind.totals)
         for cell in kind.cells:
-            bag = as_bag(state.cells[cell])
+            bag, track = as_bag(state.cells[cell]), census.tracks.get(cell)
             held = [a + b for a, b in zip(held, bag, strict=True)]
             if min(bag) < 0 and cell not in census.unlimited:
                 yield f"{census.name(cell)} holds {min(bag)} of a kind of {kind.name}"
-            track = census.tracks.get(cell)
-            if track is not None:
-                yield from _overfull(census, cell, bag, track)
+            for number, capacity in zip(bag, track.capacities(), strict=True) if track is not None else ():
+                if number > capacity:
+                    yield f"{census.name(cell)} holds {number} tokens in {capacity} spaces"
         if tuple(held) != kind.totals:
             yield f"there are {held} {kind.name}, not {list(kind.totals)}"
 
 
-def _overfull(census: Census, cell: int, bag: tuple[int, ...], track: Track) -> Iterator[str]:
-    for number, capacity in zip(bag, track.capacities(), strict=True):
-        if number > capacity:
-            yield f"{census.name(cell)} holds {number} tokens in {capacity} spaces"
-
-
 def _cards(census: Census, state: State) -> Iterator[str]:
-    location = census.layout.base["location"]
-    count = census.layout.count("location")
-    zones_of: list[list[int]] = [[] for _ in range(count)]
+    location = census.layout.cells("location")
+    zones_of: list[list[int]] = [[] for _ in location]
     for zone in census.zones:
         piles = state.cells[zone] if zone in census.piled else (state.cells[zone],)
         if zone in census.piled and not all(piles):
@@ -77,7 +70,7 @@ def _cards(census: Census, state: State) -> Iterator[str]:
         if len(zones) != 1:
             where = ", ".join(census.name(zone) for zone in zones) or "no zone"
             yield f"card {card} lies in {where}"
-        elif state.cells[location + card] != zones[0]:
+        elif state.cells[location[card]] != zones[0]:
             yield f"card {card} lies in {census.name(zones[0])}, but its place says otherwise"
 
 
@@ -85,9 +78,8 @@ def _pieces(census: Census, state: State) -> Iterator[str]:
     layout = census.layout
     standing = [0] * len(census.stocks)
     if "piece" in layout.base:
-        first = layout.base["piece"]
-        for piece in state.cells[first : first + layout.count("piece")]:
-            if piece is not None:
+        for cell in layout.cells("piece"):
+            if (piece := state.cells[cell]) is not None:
                 standing[piece % len(census.stocks)] += 1
     for number, kind in enumerate(census.stocks):
         held = [state.cells[cell] for cell in kind.cells]

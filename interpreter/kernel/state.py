@@ -7,13 +7,14 @@ Cells hold plain values (numbers, booleans, none, tuples of these), so a copy of
 from __future__ import annotations
 
 import marshal
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Protocol, TypeAlias
 
 from interpreter.base.plain_data import Value
 
-__all__ = ["Frame", "Home", "Layout", "Record", "State", "Value", "as_bag"]
+__all__ = ["Frame", "Home", "Layout", "Record", "State", "Value", "as_bag", "stacked"]
 
 Record = tuple[Value, ...]
 """Log record: its sort, and fields as described in :mod:`interpreter.kernel.effects`."""
@@ -23,8 +24,7 @@ Frame: TypeAlias = "tuple[int, tuple[Value, ...], Frame | None, int]"
 
 @dataclass(frozen=True)
 class Layout:
-    """Memory layout of a state. ``groups`` are names with numbers of owners, in order; ``base`` has the first cell
-    of each."""
+    """Layout of a state. ``groups`` are names with numbers of owners, in order; ``base`` has the first cell of each."""
 
     groups: tuple[tuple[str, int], ...]
     base: dict[str, int] = field(init=False, repr=False)
@@ -47,8 +47,8 @@ class Layout:
                 return name, cell - first
         raise IndexError(cell)
 
-    def count(self, group: str) -> int:
-        return dict(self.groups)[group]
+    def cells(self, group: str) -> range:
+        return range(self.base[group], self.base[group] + dict(self.groups)[group])
 
 
 _new = object.__new__
@@ -166,6 +166,13 @@ class _Away(State):
         copy.memo = {}
         assert self.home is not None
         return copy if self.home.copy(self, copy) else super().clone()
+
+
+def stacked(frame: Frame | None) -> Iterator[Frame]:
+    """Yield a frame and those below it."""
+    while frame is not None:
+        yield frame
+        frame = frame[2]
 
 
 def as_bag(content: Value) -> tuple[int, ...]:

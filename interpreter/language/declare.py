@@ -45,7 +45,8 @@ from interpreter.language.types import (
     Type,
     ZoneType,
 )
-from interpreter.reading.compose import Composition, phases_of, player_range
+from interpreter.reading.compose import Composition, phases_of
+from interpreter.reading.players import player_range
 from interpreter.reading.printed_tables import Cell
 from interpreter.reading.yaml import Scalar, Sequence, Value
 from interpreter.sections import behaviour, seating, things

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from msgspec import Struct
 
-from interpreter.base.codes import CODES
+from interpreter.base.codes import meanings
 from interpreter.base.diagnostics import Diagnostic, unique
 from interpreter.engine.ruleset import Ruleset
 from interpreter.lint.compositions import Compositions
@@ -40,7 +40,7 @@ class Check(Struct, frozen=True):
 
     @property
     def titles(self) -> tuple[str, ...]:
-        return tuple(CODES[code] for code in self.codes)
+        return tuple(meanings()[code] for code in self.codes)
 
     @property
     def pages(self) -> tuple[str, ...]:

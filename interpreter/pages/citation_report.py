@@ -78,7 +78,8 @@ def followed_page(coverages: Iterable[Coverage], statements: Iterable[Statement]
     known = list(statements)
     books = [(coverage, [each for each in known if each.book == coverage.rulebook]) for coverage in coverages]
     title = "Rulebook coverage"
-    contents = element("nav", element("ol", *(_entry(coverage) for coverage, _ in books)), aria_label="Contents")
+    links = (element("a", escape(each.rulebook), href=f"#book-{_slug(each.rulebook)}") for each, _ in books)
+    contents = element("nav", element("ol", *(element("li", link) for link in links)), aria_label="Contents")
     proof = "" if any(each.proved is not None for each, _ in books) else element("p", _UNPROVED, class_="aside")
     header = element("header", element("h1", title), _legend(), proof, contents)
     main = element("main", _filters(), *(_book(coverage, of) for coverage, of in books))
@@ -97,10 +98,6 @@ def _label(state: State) -> str:
     return f"{state.sign} {state.name}"
 
 
-def _entry(coverage: Coverage) -> str:
-    return element("li", element("a", escape(coverage.rulebook), href=f"#book-{_slug(coverage.rulebook)}"))
-
-
 def _legend() -> str:
     rows = (
         element("div", element("dt", _label(state), class_=f"status {_class(state)}"), element("dd", state.about))
@@ -110,15 +107,10 @@ def _legend() -> str:
 
 
 def _filters() -> str:
-    boxes = (
-        element(
-            "label",
-            element("input", type="checkbox", value=state.name, checked=True),
-            " ",
-            element("span", _label(state), class_=f"status {_class(state)}"),
-        )
-        for state in STATES
-    )
+    boxes = []
+    for state in STATES:
+        box = element("input", type="checkbox", value=state.name, checked=True)
+        boxes.append(element("label", box, " ", element("span", _label(state), class_=f"status {_class(state)}")))
     search = element("input", type="search", placeholder="words, ids, rules or files", aria_label="Search")
     return element("form", *boxes, search, element("output"), class_="filters", hidden=True, onsubmit="return false")
 
@@ -127,16 +119,12 @@ def _book(coverage: Coverage, statements: list[Statement]) -> str:
     states = {statement.id: state_of(coverage, statement) for statement in statements}
     numbers = [(state, sum(each is state for each in states.values())) for state in STATES]
     counts = " · ".join(f"{number} {state.name}" for state, number in numbers if number)
-    bar = element(
-        "div",
-        *(
-            element("span", class_=_class(state), style=f"flex: {number}", title=f"{number} {state.name}")
-            for state, number in numbers
-            if number
-        ),
-        class_="bar",
-        aria_hidden="true",
+    pieces = (
+        element("span", class_=_class(state), style=f"flex: {number}", title=f"{number} {state.name}")
+        for state, number in numbers
+        if number
     )
+    bar = element("div", *pieces, class_="bar", aria_hidden="true")
     phases = [
         element(
             "section",
@@ -146,29 +134,18 @@ def _book(coverage: Coverage, statements: list[Statement]) -> str:
         for phase, group in groupby(statements, lambda statement: statement.phase)
     ]
     followers = f"{len(statements)} statements, as followed by {', '.join(coverage.rulesets)}: {counts}."
-    heading = element("h2", escape(coverage.rulebook))
-    lead = element("p", escape(followers))
+    heading, lead = element("h2", escape(coverage.rulebook)), element("p", escape(followers))
     return "\n" + element("section", heading, lead, bar, *phases, id=f"book-{_slug(coverage.rulebook)}")
 
 
 def _statement(coverage: Coverage, statement: Statement, state: State) -> str:
-    head = element(
-        "p",
-        element("span", _label(state), class_="status"),
-        " ",
-        element("span", escape(f"{statement.id}, {statement.kind}"), class_="id"),
-    )
+    id_ = element("span", escape(f"{statement.id}, {statement.kind}"), class_="id")
+    head = element("p", element("span", _label(state), class_="status"), " ", id_)
     text = prose(statement.text) + (f" → {prose(statement.reading)}" if statement.reading else "")
     where = element("ul", *(element("li", each) for each in _where(coverage, statement, state)))
-    return "\n" + element(
-        "div",
-        head,
-        element("p", text),
-        element("div", where, class_="where"),
-        id=statement.id,
-        class_=f"statement {_class(state)}",
-        data_state=state.name,
-    )
+    inside = head, element("p", text), element("div", where, class_="where")
+    class_ = f"statement {_class(state)}"
+    return "\n" + element("div", *inside, id=statement.id, class_=class_, data_state=state.name)
 
 
 def _where(coverage: Coverage, statement: Statement, state: State) -> Iterator[str]:

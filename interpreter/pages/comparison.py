@@ -18,8 +18,6 @@ from interpreter.compare.divergence import BEGINNING, Parting, causes, from_the_
 from interpreter.compare.effect_sizes import Effect, by_size
 from interpreter.compare.gains import Gain
 from interpreter.drawing.effect_charts import effect_chart, histogram_chart
-from interpreter.drawing.game_charts import Chart
-from interpreter.explain.cross_reference import Part
 from interpreter.pages.gain_section import drawn, gains_sections
 from interpreter.pages.page import (
     Beside,
@@ -37,7 +35,6 @@ from interpreter.pages.page import (
     Source,
     Statements,
     Strong,
-    Words,
 )
 from interpreter.simulate.simulation import Unfinished
 
@@ -68,7 +65,7 @@ def comparison_page(comparison: Comparison, names: tuple[str, str], played: Play
 
 class _Book:
     def __init__(self, comparison: Comparison, names: tuple[str, str], played: Played | None) -> None:
-        self.comparison, self.names, self.played = comparison, names, played
+        self.comparison, self.played = comparison, played or Played("")
         self.named = comparison.a.title, comparison.b.title
         if self.named[0] == self.named[1]:
             self.named = names
@@ -80,66 +77,51 @@ class _Book:
     def page(self) -> Page:
         chapters = [chapter for chapter in self.comparison.chapters if self.comparison.of(chapter)]
         sections = tuple(self._chapter(chapter) for chapter in chapters)
-        before = (*self._effects(), *self._gains(), *self._partings(), *self._singly())
+        before = (*self._effects(), *self._partings(), *self._singly())
         title = f"{self.titles[0]} and {self.titles[1]}"
         if self.titles is not self.named and self.comparison.a.title == self.comparison.b.title:
             title = f"{self.comparison.a.title}, {title}"
-        return Page(title, tuple(self._front(chapters)), (*before, *sections), wide=True)
+        return Page(title, list(self._front(chapters)), (*before, *sections), wide=True)
 
     def _front(self, chapters: list[str]) -> Iterator[Block]:
         if not chapters:
-            yield Paragraph(("The same game: no rule that can apply differs.",), "lead")
+            yield Paragraph("The same game: no rule that can apply differs.", "lead")
             return
         if self.titles is not self.named:
-            yield Facts(tuple(((title,), (name,)) for title, name in zip(self.titles, self.named, strict=True)))
+            yield Facts(list(zip(self.titles, self.named, strict=True)))
         total = len(self.comparison.differences)
         families = self.comparison.families
         about = f"Different families ({families[0]} and {families[1]}): " if families else ""
-        yield Paragraph((f"{about}{counted(total, 'difference')}, in the order of play.",), "lead")
-        rows: list[tuple[Words, ...]] = []
+        yield Paragraph(f"{about}{counted(total, 'difference')}, in the order of play.", "lead")
+        rows: list[tuple[Inline, ...]] = []
         for chapter in chapters:
             differences = self.comparison.of(chapter)
             link = Link(f"chapter-{chapter}", self.comparison.chapters[chapter])
-            rows.append(((link,), (str(len(differences)),), tuple(self._named(differences))))
-        yield Grid(("", "number", "differences"), tuple(rows))
-        if sure := [each for each in by_size(self.played.effects) if each.is_sure] if self.played else []:
+            rows.append((link, str(len(differences)), _named(differences)))
+        yield Grid(("", "number", "differences"), rows)
+        if sure := [each for each in by_size(self.played.effects) if each.is_sure]:
             said = "; ".join(f"{_words(each.name)}: {_number(each.a)} → {_number(each.b)}" for each in sure[:4])
             yield Paragraph((Strong("In play: "), f"{said}. ", Link("effects", "Effects on play")), "note")
-        yield Paragraph(
-            (
-                f"How to read this page: “{self.titles[0]}” has a blue line above it, “{self.titles[1]}” an orange "
-                "one. Lines that the other side lacks are marked. Each rule comes with the rulebook sentences that it "
-                "follows and their numbers. Rules that can never apply under the settings are left out, and so are "
-                "rules that only moved to another file.",
-            ),
-            "aside",
+        how = (
+            f"How to read this page: “{self.titles[0]}” has a blue line above it, “{self.titles[1]}” an orange one. "
+            "Lines that the other side lacks are marked. Each rule comes with the rulebook sentences that it follows "
+            "and their numbers. Rules that can never apply under the settings are left out, and so are rules that only "
+            "moved to another file."
         )
-
-    def _named(self, differences: list[Difference]) -> Iterator[Inline]:
-        names = list(dict.fromkeys(map(_name, differences)))
-        shown = ", ".join(names[:_MOST_ALSO])
-        yield shown + (f" and {len(names) - _MOST_ALSO} more" if len(names) > _MOST_ALSO else "")
+        yield Paragraph(how, "aside")
 
     # --- differences
 
     def _chapter(self, chapter: str) -> Section:
         differences = self.comparison.of(chapter)
         blocks: list[Block | Section] = []
-        short = [each for each in differences if not _has_text(each)]
-        if short:
-            heads = ("", *self.titles)
-            rows = tuple(
-                ((self._label(each),), *(_value(side) for side in (each.a, each.b))) for each in short
-            )  # fmt: skip
-            blocks.append(Grid(heads, rows))
+        rows = [(_label(each), _value(each.a), _value(each.b)) for each in differences if not _has_text(each)]
+        if rows:
+            blocks.append(Grid(("", *self.titles), rows))
         if chapter == "board":
             blocks.extend(self._distances())
         blocks.extend(self._text(each) for each in differences if _has_text(each))
-        return Section(f"chapter-{chapter}", self.comparison.chapters[chapter], tuple(blocks))
-
-    def _label(self, difference: Difference) -> str:
-        name = _plain(difference.within)
-        return name[:1].upper() + name[1:]
+        return Section(f"chapter-{chapter}", self.comparison.chapters[chapter], blocks)
 
     def _text(self, difference: Difference) -> Section:
         a, b = difference.a, difference.b
@@ -150,109 +132,65 @@ class _Book:
             said = f"A {difference.kind} that only “{self.titles[0 if b is None else 1]}” has."
         else:
             said = f"A {difference.kind} of both that differs."
-        beside = Beside(self.titles, tuple(self._side(a, b)), tuple(self._side(b, a)))
-        identifier = difference.path.replace(".", "-")
-        return Section(identifier, titled(difference.name), (Paragraph((said,), "aside"), beside))
-
-    def _side(self, side: Side | None, other: Side | None) -> Iterator[Block]:
-        if side is None:
-            yield Paragraph(("None.",), "aside")
-            return
-        others = {line.strip() for part in (other.parts if other else ()) for line in part.text.splitlines()}
-        for part in side.parts:
-            yield from self._part(part, others if other is not None else None)
-
-    def _part(self, part: Part, others: set[str] | None) -> Iterator[Block]:
-        if part.about:
-            yield Paragraph((part.about[:1].upper() + part.about[1:] + ".",))
-        if part.when:
-            yield Paragraph(("Where ", Code(part.when), ":"))
-        quoted = tuple(Quoted(quote.id, quote.text, quote.reading) for quote in part.cites)
-        if quoted:
-            yield Statements(quoted)
-        lines = part.text.split("\n")
-        own = [n for n, line in enumerate(lines) if others is not None and line.strip() and line.strip() not in others]
-        text = Source(part.text, {}, frozenset(own) if len(own) < len(lines) else frozenset())
-        yield Folded(("source",), (text,), unfolded=not quoted)
+        beside = Beside(self.titles, list(_side(a, b)), list(_side(b, a)))
+        return Section(difference.path.replace(".", "-"), titled(difference.name), (Paragraph(said, "aside"), beside))
 
     def _distances(self) -> Iterator[Block]:
         graph = self.comparison.graph
         if graph is None:
             return
-        figures = tuple(((titled(name),), (a,), (b,)) for name, a, b in graph.figures)
+        figures = Grid(("", *self.titles), [(titled(name), a, b) for name, a, b in graph.figures])
         if graph.other:
-            if figures:
-                yield Grid(("", *self.titles), figures)
+            if figures.rows:
+                yield figures
             return
         changed = graph.nearer + graph.farther
         yield Paragraph(
-            (
-                f"{changed:,} of {graph.pairs:,} distances between two nodes changed: {graph.nearer} are shorter and "
-                f"{graph.farther} longer on the right.",
-            )
+            f"{changed:,} of {graph.pairs:,} distances between two nodes changed: {graph.nearer} are shorter and "
+            f"{graph.farther} longer on the right."
         )
-        rows = tuple(((" – ".join(each.nodes),), (str(each.a),), (str(each.b),)) for each in graph.most)
+        rows = [(" – ".join(each.nodes), str(each.a), str(each.b)) for each in graph.most]
         if rows:
-            yield Folded(("largest changes",), (Grid(("", *self.titles), rows),))
-        yield Folded(("figures of the whole board",), (Grid(("", *self.titles), figures),))
+            yield Folded("largest changes", [Grid(("", *self.titles), rows)])
+        yield Folded("figures of the whole board", [figures])
 
     # --- games
 
     def _effects(self) -> Iterator[Section]:
-        if self.played is None or not self.played.effects:
+        if not self.played.effects:
             return
         effects = by_size(self.played.effects)
-        rows = tuple(
+        rows = [
             (
-                (titled(each.name),),
-                (_number(each.a),),
-                (_number(each.b),),
-                (f"{_signed(each.difference)} ± {_number((each.high - each.low) / 2)}",),
-                (_signed(each.size),),
+                titled(each.name),
+                _number(each.a),
+                _number(each.b),
+                f"{_signed(each.difference)} ± {_number((each.high - each.low) / 2)}",
+                _signed(each.size),
             )
             for each in effects
-        )
+        ]
         marked = frozenset(place for place, each in enumerate(effects) if each.is_sure)
+        pairs = f"{counted(max(len(each.values[0]) for each in effects), 'pair')} of games"
         text = (
-            f"{self._pairs()}: {self.played.how}. The two games of a pair have the same seed. "
+            f"{pairs}: {self.played.how}. The two games of a pair have the same seed. "
             "Values of each player are averaged over the players. The true change lies in the interval with 95 % "
             "confidence; marked lines are significant. The effect size is the change "
             "in standard deviations: 0.2 is small, 0.5 is medium, 0.8 is large."
         )
         columns = ("measure", *self.titles, "change", "effect size")
-        yield Section(
-            "effects",
-            "Effects on play",
-            (
-                Paragraph((text,)),
-                Grid(columns, rows, marked_rows=marked, sortable=True),
-                *drawn(self._charts(effects), self._how()),
-            ),
-        )
-
-    def _charts(self, effects: Sequence[Effect]) -> list[Chart]:
-        """Return charts of all effects, and of the distributions of the three largest significant ones."""
+        grid = Grid(columns, rows, marked_rows=marked, sortable=True)
         largest = [effect for effect in effects if effect.is_sure][:3]
-        return [effect_chart(effects, self.titles), *(histogram_chart(each, self.titles) for each in largest)]
-
-    def _gains(self) -> Iterator[Section]:
-        if self.played is not None and self.played.effects:  # both need two pairs of games
-            yield from gains_sections(self.played.effects, self.played.gains, self.titles, self._how())
-
-    def _pairs(self) -> str:
-        assert self.played is not None
-        return f"{counted(max(len(each.values[0]) for each in self.played.effects), 'pair')} of games"
-
-    def _how(self) -> str:
-        """Describe the games, for the captions of charts."""
-        assert self.played is not None
+        charts = [effect_chart(effects, self.titles), *(histogram_chart(each, self.titles) for each in largest)]
         sides = (composed(side.title, side.overlays, {}) for side in (self.comparison.a, self.comparison.b))
-        return f"{self._pairs()} of {' and '.join(sides)}: {self.played.how}."
+        how = f"{pairs} of {' and '.join(sides)}: {self.played.how}."
+        yield Section("effects", "Effects on play", (Paragraph(text), grid, *drawn(charts, how)))
+        yield from gains_sections(self.played.effects, self.played.gains, self.titles, how)
 
     def _partings(self) -> Iterator[Section]:
-        if self.played is None or not self.played.partings:
-            return
         partings = self.played.partings
+        if not partings:
+            return
         ranked = causes(partings)
         same = sum(not each.path for each in partings)
         text = (
@@ -260,59 +198,58 @@ class _Book:
             "until the next decision differs. The table names the first difference that came into play since the "
             "decision before."
         )
-        blocks: list[Block] = [Paragraph((text,))]
+        blocks: list[Block] = [Paragraph(text)]
         if same:
-            blocks.append(Paragraph((f"{same:,} games are the same from beginning to end.",)))
+            blocks.append(Paragraph(f"{same:,} games are the same from beginning to end."))
         for path, number in from_the_start(partings).items():
             at_once = f"{number:,} of {len(partings):,} games differ in the first decision already: "
             blocks.append(Paragraph((at_once, self._cause(path), ".")))
         if ranked:
-            rows = tuple(
+            rows = [
                 (
-                    (self._cause(each.path),),
-                    (f"{each.games:,}",),
-                    (f"{each.share:.0%}",),
-                    (f"{each.choices:.0f}",),
-                    (f"{each.round:.1f}",),
+                    self._cause(each.path),
+                    f"{each.games:,}",
+                    f"{each.share:.0%}",
+                    f"{each.choices:.0f}",
+                    f"{each.round:.1f}",
                 )
                 for each in ranked
-            )
+            ]
             blocks.append(Grid(("difference", "games", "share", "after choices", "in round"), rows))
             for each in ranked[:3]:
                 blocks += self._example(each.first)
-        yield Section("where", "First divergence", tuple(blocks))
+        yield Section("where", "First divergence", blocks)
 
     def _example(self, parting: Parting) -> Iterator[Block]:
         when = f"seed {parting.seed}, round {parting.round}, after {counted(parting.choices, 'choice')}"
         yield Paragraph((Strong("For example "), self._cause(parting.path), f" ({when}):"))
-        yield Facts((((self.titles[0],), (parting.a,)), ((self.titles[1],), (parting.b,))))
+        yield Facts(list(zip(self.titles, (parting.a, parting.b), strict=True)))
 
     def _singly(self) -> Iterator[Section]:
-        """Yield the section about the effect of each difference by itself."""
-        if self.played is None or not self.played.singly:
-            return
         singly = self.played.singly
+        if not singly:
+            return
         text = (
             f"Each difference is applied to {self.titles[0]} alone, which is then played in lock step with the "
             f"unchanged {self.titles[0]}. A difference that needs another one may have no effect here."
         )
-        blocks: list[Block] = [Paragraph((text,))]
-        rows = tuple(
+        blocks: list[Block] = [Paragraph(text)]
+        rows = [
             (
-                (self._cause(each.path),),
-                (f"{each.share:.0%}",),
-                (f"{each.choices:.0f}" if each.partings else "–",),
-                (f"{each.round:.1f}" if each.partings else "–",),
+                self._cause(each.path),
+                f"{each.share:.0%}",
+                f"{each.choices:.0f}" if each.partings else "–",
+                f"{each.round:.1f}" if each.partings else "–",
             )
             for each in singly
             if not each.why
-        )
+        ]
         if rows:
             blocks.append(Grid(("difference", "games that diverge", "after choices", "in round"), rows))
         for each in singly:
             if each.why:
                 blocks.append(Paragraph((self._cause(each.path), f" cannot be played by itself: {each.why}."), "note"))
-        yield Section("singly", "Each by itself", tuple(blocks))
+        yield Section("singly", "Each by itself", blocks)
 
     def _cause(self, path: str) -> Inline:
         if path == BEGINNING:
@@ -335,12 +272,42 @@ def _name(difference: Difference) -> str:
     return _plain(_words(difference.name))
 
 
-def _value(side: Side | None) -> Words:
-    return ("–" if side is None else side.value or "–",)
+def _named(differences: list[Difference]) -> str:
+    names = list(dict.fromkeys(map(_name, differences)))
+    more = f" and {len(names) - _MOST_ALSO} more" if len(names) > _MOST_ALSO else ""
+    return ", ".join(names[:_MOST_ALSO]) + more
+
+
+def _label(difference: Difference) -> str:
+    name = _plain(difference.within)
+    return name[:1].upper() + name[1:]
+
+
+def _value(side: Side | None) -> str:
+    return (side and side.value) or "–"
+
+
+def _side(side: Side | None, other: Side | None) -> Iterator[Block]:
+    """Yield the parts of a side. Lines that the other side lacks are marked, unless that has none at all."""
+    if side is None:
+        yield Paragraph("None.", "aside")
+        return
+    others = {line.strip() for part in (other.parts if other else ()) for line in part.text.splitlines()}
+    for part in side.parts:
+        if part.about:
+            yield Paragraph(part.about[:1].upper() + part.about[1:] + ".")
+        if part.when:
+            yield Paragraph(("Where ", Code(part.when), ":"))
+        quoted = [Quoted(quote.id, quote.text, quote.reading) for quote in part.cites]
+        if quoted:
+            yield Statements(quoted)
+        lines = [line.strip() for line in part.text.split("\n")]
+        own = frozenset(n for n, line in enumerate(lines) if other is not None and line and line not in others)
+        source = Source(part.text, {}, own if len(own) < len(lines) else frozenset())
+        yield Folded("source", [source], unfolded=not quoted)
 
 
 def _plain(path: str) -> str:
-    """Return a path in a readable form."""
     return path.replace(".", ": ").replace("[", ": ").replace("]", "")
 
 

@@ -13,7 +13,7 @@ from interpreter.base.plurals import counted, titled
 from interpreter.compare.side_by_side import SIZES, Board, Means, titles_of
 from interpreter.drawing.board import drawn
 from interpreter.drawing.picture import picture_of, unplayed
-from interpreter.pages.page import Block, Drawing, Grid, Page, Paragraph, Section, Words
+from interpreter.pages.page import Block, Drawing, Grid, Page, Paragraph, Section
 
 __all__ = ["FamilyGames", "Matrix", "family_page"]
 
@@ -39,7 +39,7 @@ def family_page(title: str, boards: Sequence[Board], games: FamilyGames | None, 
     """Return the page."""
     sections = (*_boards(boards), *(_games(games) if games is not None else ()), _matrix(matrix))
     lead = f"{counted(len(matrix.titles), 'ruleset')} on {counted(len(boards), 'board')}."
-    return Page(title, (Paragraph((lead,), "lead"),), sections, wide=True)
+    return Page(title, (Paragraph(lead, "lead"),), sections, wide=True)
 
 
 def _boards(boards: Sequence[Board]) -> Iterator[Section]:
@@ -49,7 +49,7 @@ def _boards(boards: Sequence[Board]) -> Iterator[Section]:
     networks = (f"network of {size}" for size in SIZES)
     columns = ("board", "nodes", "links", "mean distance", "longest distance", *networks)
     rows = [
-        _cells(
+        (
             each.title,
             str(each.figures.nodes),
             str(each.figures.links),
@@ -63,7 +63,7 @@ def _boards(boards: Sequence[Board]) -> Iterator[Section]:
         "Ways are shortest paths between two nodes of the whole board. A network starts at the node where it is "
         "cheapest and always grows to the nearest node; its length is that of its ways, without the costs of places."
     )
-    yield Section("boards", "Size and distances", (Paragraph((text,)), _grid(columns, rows)))
+    yield Section("boards", "Size and distances", (Paragraph(text), Grid(columns, rows, sortable=True, bars=True)))
     yield Section("drawings", "Boards", tuple(map(_drawing, boards)))
 
 
@@ -75,8 +75,8 @@ def _drawing(board: Board) -> Drawing:
 
 def _games(games: FamilyGames) -> Iterator[Section]:
     text = f"{games.how}. Means over games and players, for measures that at least half of the rulesets have."
-    blocks: list[Block | Section] = [Paragraph((text,))]
-    blocks += [Paragraph((f"{name} is not played: {why}.",), "aside") for name, why in sorted(games.refused.items())]
+    blocks: list[Block | Section] = [Paragraph(text)]
+    blocks += [Paragraph(f"{name} is not played: {why}.", "aside") for name, why in sorted(games.refused.items())]
     parts = {
         "At the end of games": {name: each.end for name, each in games.means.items()},
         "Over all rounds": {name: each.rounds for name, each in games.means.items()},
@@ -89,8 +89,8 @@ def _games(games: FamilyGames) -> Iterator[Section]:
 
 def _means(rulesets: Mapping[str, Mapping[str, float]]) -> Grid:
     names = _common(rulesets)
-    rows = [_cells(title, *(_number(means.get(name)) for name in names)) for title, means in sorted(rulesets.items())]
-    return _grid(("ruleset", *(titled(name) for name in names)), rows)
+    rows = [(title, *(_number(means.get(name)) for name in names)) for title, means in sorted(rulesets.items())]
+    return Grid(("ruleset", *map(titled, names)), rows, sortable=True, bars=True)
 
 
 def _common(means: Mapping[str, Mapping[str, float]]) -> list[str]:
@@ -101,25 +101,17 @@ def _common(means: Mapping[str, Mapping[str, float]]) -> list[str]:
 
 def _matrix(matrix: Matrix) -> Section:
     rows = [
-        _cells(f"{y + 1}", title, *(_pair(matrix, x, y) for x in range(len(matrix.titles) - 1)))
+        (f"{y + 1}", title, *(_pair(matrix, x, y) for x in range(len(matrix.titles) - 1)))
         for y, title in enumerate(matrix.titles)
-    ]  # fmt: skip
+    ]
     columns = ("", "ruleset", *(str(number) for number in range(1, len(matrix.titles))))
     text = "Rules and tables that differ in play / all that differs, for each pair."
-    return Section("differences", "Differences", (Paragraph((text,)), Grid(columns, tuple(rows), heads=2)))
+    return Section("differences", "Differences", (Paragraph(text), Grid(columns, rows, heads=2)))
 
 
 def _pair(matrix: Matrix, x: int, y: int) -> str:
     counts = matrix.pairs.get((x, y))
     return "/".join(map(str, counts)) if counts else "·" if x == y else ""
-
-
-def _grid(columns: tuple[str, ...], rows: Sequence[tuple[Words, ...]]) -> Grid:
-    return Grid(columns, tuple(rows), sortable=True, bars=True)
-
-
-def _cells(*texts: str) -> tuple[Words, ...]:
-    return tuple((text,) for text in texts)
 
 
 def _number(number: float | None) -> str:

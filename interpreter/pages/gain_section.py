@@ -8,20 +8,16 @@ from msgspec.structs import replace
 
 from interpreter.base.plurals import titled
 from interpreter.compare.effect_sizes import Effect
-from interpreter.compare.gains import Gain, GainTable, tables_of
+from interpreter.compare.gains import Gain, tables_of
 from interpreter.drawing.effect_charts import effect_chart
 from interpreter.drawing.game_charts import Chart, ChartsUnavailable, svg_of
-from interpreter.pages.page import Block, Drawing, Folded, Grid, Paragraph, Section, Words
+from interpreter.pages.page import Block, Drawing, Folded, Grid, Paragraph, Section
 
 __all__ = ["drawn", "gains_sections"]
 
 _MOST_DRAWN = 12
 """Number of effects in a chart."""
-_CHARTS = {
-    "times": "How often in a game",
-    "mean": "Mean value",
-    "winner": "Share of games in which the winner has it",
-}
+_CHARTS = {"times": "How often in a game", "mean": "Mean value", "winner": "Share of games in which the winner has it"}
 
 
 def gains_sections(
@@ -34,7 +30,7 @@ def gains_sections(
             "first order. Several winners of a game have equal parts of its win."
         )
         chart = replace(effect_chart(wins, titles), title="Shares of wins")
-        yield Section("seats", "Seats", (Paragraph((text,)), *drawn([chart], how)))
+        yield Section("seats", "Seats", (Paragraph(text), *drawn([chart], how)))
     if found:
         text = (
             f"“{titles[0]}” → “{titles[1]}”: how often a card, node or member of a kind occurs in a game, the mean of "
@@ -44,10 +40,10 @@ def gains_sections(
         )
         charts = [chart for fact, about in _CHARTS.items() for chart in _charts(found, fact, about, titles)]
         tables = (
-            Folded((titled(table.title),), (Grid(table.heads, _rows(table), marked_rows=table.sure),))
+            Folded(titled(table.title), [Grid(table.heads, table.rows, marked_rows=table.sure)])
             for table in tables_of(found)
         )
-        yield Section("gains", "Cards, nodes and kinds", (Paragraph((text,)), *drawn(charts, how), *tables))
+        yield Section("gains", "Cards, nodes and kinds", (Paragraph(text), *drawn(charts, how), *tables))
 
 
 def _charts(found: Sequence[Gain], fact: str, about: str, titles: tuple[str, str]) -> Iterator[Chart]:
@@ -61,15 +57,11 @@ def _charts(found: Sequence[Gain], fact: str, about: str, titles: tuple[str, str
         yield replace(chart, title=about, about=f"{about}: the largest effects. {chart.about}")
 
 
-def _rows(table: GainTable) -> tuple[tuple[Words, ...], ...]:
-    return tuple(tuple((cell,) for cell in row) for row in table.rows)
-
-
 def drawn(charts: Sequence[Chart], how: str) -> Iterator[Block]:
     """Yield drawings of charts of these games, or a line that says why there are none."""
     try:
         drawings = [Drawing(svg_of(chart), f"{chart.about} {how}", "chart") for chart in charts]
     except ChartsUnavailable as missing:
-        yield Paragraph((f"{str(missing)[:1].upper()}{str(missing)[1:]}.",))
+        yield Paragraph(f"{str(missing)[:1].upper()}{str(missing)[1:]}.")
     else:
         yield from drawings

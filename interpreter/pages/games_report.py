@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from interpreter.base.plurals import composed, counted, titled
 from interpreter.drawing.game_charts import charts_of, svg_of
@@ -21,7 +21,7 @@ def games_page(title: str, data: Report) -> Page:
         for place, chart in enumerate(charts_of(data), 1)
     ]
     numbers = Section("numbers", "Figures", tuple(_numbers(data)))
-    lead = Paragraph((f"{how} {length}",), "lead")
+    lead = Paragraph(f"{how} {length}", "lead")
     return Page(f"{title}: {counted(data['games'], 'game')}", (lead,), (*charts, numbers))
 
 
@@ -39,16 +39,10 @@ def _numbers(data: Report) -> Iterator[Block]:
     seats = data["seats"]
     keys = list(seats[0]["keys"])
     rows = [
-        (
-            str(seat["seat"] + 1),
-            seat["bot"],
-            str(seat["wins"]),
-            *_shares(seat),
-            *(_mean(seat["keys"][key]) for key in keys),
-        )
+        (str(seat["seat"] + 1), seat["bot"], str(seat["wins"]), *_shares(seat), *map(_mean, seat["keys"].values()))
         for seat in seats
     ]
-    yield _grid(("player", "bot", "wins", "share", "95 % interval", *keys), rows)
+    yield Grid(("player", "bot", "wins", "share", "95 % interval", *keys), rows, sortable=True)
     players = [f"player {seat['seat'] + 1}" for seat in seats]
     means = [
         (name.replace("_", " "), "", *(_mean(each["mean"]) for each in spread))
@@ -57,7 +51,7 @@ def _numbers(data: Report) -> Iterator[Block]:
         for name, spread in data["measures"].items()
     ]
     if means:
-        yield _grid(("mean of", "game", *players), means)
+        yield Grid(("mean of", "game", *players), means, sortable=True)
     for name, things in data["tables"].items():
         if things:
             head = ", ".join(things[0]["of"]).replace("_", " ")
@@ -66,12 +60,8 @@ def _numbers(data: Report) -> Iterator[Block]:
                 for thing in things
             ]
             title = f"{titled(name)} by {head}" if head else titled(name)
-            grid = _grid((head, "times", "games", "share", "95 % interval", "mean"), lines)
-            yield Folded((title,), (grid,), unfolded=len(lines) <= 12)
-
-
-def _grid(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Grid:
-    return Grid(columns, tuple(tuple((cell,) for cell in row) for row in rows), sortable=True)
+            grid = Grid((head, "times", "games", "share", "95 % interval", "mean"), lines, sortable=True)
+            yield Folded(title, [grid], unfolded=len(lines) <= 12)
 
 
 def _shares(data: Share) -> tuple[str, str]:

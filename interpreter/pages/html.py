@@ -11,27 +11,7 @@ from itertools import groupby
 
 from msgspec.structs import replace
 
-from interpreter.pages.page import (
-    Beside,
-    Block,
-    Code,
-    Drawing,
-    Facts,
-    Folded,
-    Grid,
-    Id,
-    Inline,
-    Link,
-    Listing,
-    Page,
-    Paragraph,
-    Section,
-    Slot,
-    Source,
-    Statements,
-    Strong,
-    Words,
-)
+from interpreter.pages import page as elements
 
 __all__ = ["document", "element", "html_of", "inline", "notebook_cell", "prose"]
 
@@ -81,7 +61,7 @@ _FIGURE = re.compile(r"[+\u2212-]?(\d[\d,]*(?:\.\d+)?)(?: ?%)?(?: (?:\u00b1|to) 
 _NO_FIGURE = frozenset({"", "–"})
 
 
-def html_of(page: Page) -> str:
+def html_of(page: elements.Page) -> str:
     """Return a page as an HTML file."""
     header = element("header", element("h1", escape(page.title)), *map(_block, page.front))
     if page.sheet:
@@ -114,7 +94,7 @@ def _style() -> str:
     return files("interpreter.pages").joinpath("style.css").read_text(encoding="utf-8")
 
 
-def notebook_cell(blocks: Iterable[Block]) -> str:
+def notebook_cell(blocks: Iterable[elements.Block]) -> str:
     """Return blocks as an HTML fragment with their style, which applies to them alone, as the output of a notebook."""
     own = re.sub(r"(?<!\S)(?::root|body)\b", "&", _style())
     plain = "table, tr, th, td { color: inherit; background: none; }"
@@ -139,30 +119,28 @@ def element(name: str, /, *inside: str, **attributes: object) -> str:
 # --- headings
 
 
-def _contents(sections: Iterable[Section]) -> str:
+def _contents(sections: Iterable[elements.Section]) -> str:
     items = []
     for section in sections:
-        listed = [_entry(each) for each in section.sections if each.is_listed]
+        listed = [element("li", _to(each)) + "\n" for each in section.sections if each.is_listed]
         items.append(element("li", _to(section), element("ol", *listed) if listed else ""))
     return element("ol", *items)
 
 
-def _entry(section: Section) -> str:
-    return element("li", _to(section)) + "\n"
-
-
-def _to(section: Section) -> str:
+def _to(section: elements.Section) -> str:
     return element("a", escape(section.title), href=f"#{section.id}")
 
 
-def _section(section: Section, level: int) -> str:
-    below = (_section(block, level + 1) if isinstance(block, Section) else _block(block) for block in section.blocks)
+def _section(section: elements.Section, level: int) -> str:
+    below = (
+        _section(block, level + 1) if isinstance(block, elements.Section) else _block(block) for block in section.blocks
+    )
     return "\n" + element("section", element(f"h{level}", escape(section.title)), *below, id=section.id)
 
 
-def _columns(sections: Iterable[Section]) -> Iterator[str]:
+def _columns(sections: Iterable[elements.Section]) -> Iterator[str]:
     """Yield the sections of a sheet in columns; those that consist of sections have the whole width."""
-    for is_wide, group in groupby(sections, lambda section: section.blocks == section.sections):
+    for is_wide, group in groupby(sections, lambda section: len(section.sections) == len(section.blocks)):
         found = [_section(section, 2) for section in group]
         yield from found if is_wide else [element("div", *found)]
 
@@ -170,49 +148,49 @@ def _columns(sections: Iterable[Section]) -> Iterator[str]:
 # --- blocks
 
 
-def _block(block: Block) -> str:
+def _block(block: elements.Block) -> str:
     match block:
-        case Paragraph(words, kind):
+        case elements.Paragraph(words, kind):
             return element("p", inline(words), class_=kind)
-        case Listing(items, numbered):
+        case elements.Listing(items, numbered):
             return element("ol" if numbered else "ul", *(element("li", inline(item)) for item in items))
-        case Facts(pairs):
+        case elements.Facts(pairs):
             rows = (element("div", element("dt", inline(a)), element("dd", inline(b))) for a, b in pairs)
             return element("dl", *rows)
-        case Statements():
-            return element("ul", *_statements(block), class_="statements")
-        case Grid():
+        case elements.Statements(items):
+            return element("ul", *map(_statement, items), class_="statements")
+        case elements.Grid():
             return element("div", *map(_table, _beside(block)), class_="wide", tabindex="0")
-        case Source():
+        case elements.Source():
             return element("pre", element("code", _source(block)))
-        case Beside(heads, left, right):
+        case elements.Beside(heads, left, right):
             sides = (
                 element("div", element("h4", escape(head)), *map(_block, blocks), class_=side)
                 for head, blocks, side in zip(heads, (left, right), ("first", "second"), strict=True)
             )
             return element("div", *sides, class_="beside")
-        case Folded(summary, blocks, unfolded):
+        case elements.Folded(summary, blocks, unfolded):
             return element("details", element("summary", inline(summary)), *map(_block, blocks), open=unfolded)
-        case Drawing(svg, caption, kind):
+        case elements.Drawing(svg, caption, kind):
             below = element("figcaption", escape(caption)) if caption else ""
-            return element("figure", _inline_svg(svg), below, class_=kind)
+            as_wide_as_the_page = re.sub(r' width="[^"]*" height="[^"]*"', "", svg, count=1)
+            return element("figure", as_wide_as_the_page, below, class_=kind)
 
 
-def _statements(block: Statements) -> Iterator[str]:
-    for quoted in block.items:
-        reading = element("span", prose(quoted.reading), class_="reading") if quoted.reading else ""
-        id_ = element("span", escape(quoted.id), class_="id")
-        yield element("li", prose(quoted.text), " " if reading else "", reading, " ", id_) + "\n"
+def _statement(quoted: elements.Quoted) -> str:
+    reading = element("span", prose(quoted.reading), class_="reading") if quoted.reading else ""
+    id_ = element("span", escape(quoted.id), class_="id")
+    return element("li", prose(quoted.text), " " if reading else "", reading, " ", id_) + "\n"
 
 
-def _beside(table: Grid) -> list[Grid]:
+def _beside(table: elements.Grid) -> list[elements.Grid]:
     """Split a long table into pieces to set side by side."""
     rows = len(table.rows)
     size = max(-(-rows // 3), _PIECE) if table.long else max(rows, 1)
     return [replace(table, rows=table.rows[start : start + size]) for start in range(0, rows or 1, size)]
 
 
-def _table(table: Grid) -> str:
+def _table(table: elements.Grid) -> str:
     figures = _figures(table) if table.sortable else {}
 
     def attributes(row: int | None, column: int) -> dict[str, str]:
@@ -222,37 +200,31 @@ def _table(table: Grid) -> str:
         part = bars[row] / max(bars) if bars and row is not None and max(bars) else 0.0
         return {"class_": " ".join(classes), "style": f"--part: {part:.1%}" if part else ""}
 
+    def shown(row: int, column: int, cell: elements.Words) -> str:
+        name, scope = ("th", "row") if column < table.heads else ("td", None)
+        return element(name, inline(cell), scope=scope, **attributes(row, column))
+
     head = (element("th", escape(name), scope="col", **attributes(None, n)) for n, name in enumerate(table.columns))
-    rows = []
-    for number, row in enumerate(table.rows):
-        cells = (
-            element("th", inline(cell), scope="row", **attributes(number, place))
-            if place < table.heads
-            else element("td", inline(cell), **attributes(number, place))
-            for place, cell in enumerate(row)
-        )
-        rows.append(element("tr", *cells) + "\n")
+    rows = (
+        element("tr", *(shown(number, place, cell) for place, cell in enumerate(row))) + "\n"
+        for number, row in enumerate(table.rows)
+    )
     class_ = "sortable" if table.sortable else ""
     return element("table", element("thead", element("tr", *head)), element("tbody", *rows), class_=class_)
 
 
-def _figures(table: Grid) -> dict[int, list[float]]:
+def _figures(table: elements.Grid) -> dict[int, list[float]]:
     """Return the absolute values of columns that consist of numbers; those without a number are 0."""
     found = {}
     for column in range(table.heads, len(table.columns)):
-        texts = ["".join(cell for cell in row[column] if isinstance(cell, str)) for row in table.rows]
+        texts = ["".join(part for part in elements.inlines(row[column]) if isinstance(part, str)) for row in table.rows]
         matches = [_FIGURE.fullmatch(text) for text in texts]
         if any(matches) and all(match or text in _NO_FIGURE for match, text in zip(matches, texts, strict=True)):
             found[column] = [float(match[1].replace(",", "")) if match else 0.0 for match in matches]
     return found
 
 
-def _inline_svg(svg: str) -> str:
-    """Return a drawing without its fixed size, so that it fills the width of the page."""
-    return re.sub(r' width="[^"]*" height="[^"]*"', "", svg, count=1)
-
-
-def _source(block: Source) -> str:
+def _source(block: elements.Source) -> str:
     lines = [_linked(line, block.links) for line in block.text.split("\n")]
     return "\n".join(element("mark", line) if place in block.marked else line for place, line in enumerate(lines))
 
@@ -270,9 +242,9 @@ def _linked(text: str, links: dict[str, str]) -> str:
 # --- words
 
 
-def inline(words: Words) -> str:
+def inline(words: elements.Words) -> str:
     """Return inline elements as HTML."""
-    return "".join(map(_word, words))
+    return "".join(map(_word, elements.inlines(words)))
 
 
 def prose(text: str) -> str:
@@ -280,17 +252,17 @@ def prose(text: str) -> str:
     return _CODE.sub(lambda match: element("code", match[1]), escape(text))
 
 
-def _word(word: Inline) -> str:
+def _word(word: elements.Inline) -> str:
     match word:
         case str():
             return prose(word)
-        case Code(text):
+        case elements.Code(text):
             return element("code", escape(text))
-        case Slot(text):
+        case elements.Slot(text):
             return element("var", escape(text))
-        case Id(text):
+        case elements.Id(text):
             return element("span", escape(text), class_="id")
-        case Strong(text):
+        case elements.Strong(text):
             return element("strong", escape(text))
-        case Link(to, text):
+        case elements.Link(to, text):
             return element("a", escape(text), href=f"#{to}")

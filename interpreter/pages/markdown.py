@@ -3,29 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from interpreter.pages.page import (
-    Beside,
-    Block,
-    Code,
-    Drawing,
-    Facts,
-    Folded,
-    Grid,
-    Id,
-    Inline,
-    Link,
-    Listing,
-    Page,
-    Paragraph,
-    Section,
-    Slot,
-    Source,
-    Statements,
-    Strong,
-    Words,
-)
+from interpreter.pages import page as elements
 
 __all__ = ["markdown_of"]
 
@@ -33,66 +13,64 @@ _SPECIAL = re.compile(r"[\\*{}\[\]<>|#]|(?<!\w)_|_(?!\w)")
 _CODE = re.compile(r"(`[^`]+`)")
 
 
-def markdown_of(page: Page) -> str:
+def markdown_of(page: elements.Page) -> str:
     """Return a page as a Markdown file."""
     parts = [f"# {_plain(page.title)}"]
-    parts += [part for block in page.front for part in _block(block)]
+    parts += _blocks(page.front)
     if not page.sheet:
         parts += ["## Contents", "\n".join(_contents(page.sections, 0))]
-    parts += [part for section in page.sections for part in _section(section, 2)]
+    parts += _blocks(page.sections)
     return "\n\n".join(parts) + "\n"
 
 
-def _contents(sections: tuple[Section, ...], depth: int) -> Iterator[str]:
+def _contents(sections: Iterable[elements.Section], depth: int) -> Iterator[str]:
     for section in (section for section in sections if section.is_listed):
         yield f"{'  ' * depth}- [{_plain(section.title)}](#{section.id})"
         yield from _contents(section.sections, depth + 1)
 
 
-def _section(section: Section, level: int) -> Iterator[str]:
-    yield f'<a id="{section.id}"></a>\n\n{"#" * level} {_plain(section.title)}'
-    for block in section.blocks:
-        yield from _section(block, level + 1) if isinstance(block, Section) else _block(block)
+def _blocks(blocks: Iterable[elements.Block | elements.Section], level: int = 2) -> Iterator[str]:
+    for block in blocks:
+        if isinstance(block, elements.Section):
+            yield f'<a id="{block.id}"></a>\n\n{"#" * level} {_plain(block.title)}'
+            yield from _blocks(block.blocks, level + 1)
+        else:
+            yield from _block(block)
 
 
-def _block(block: Block) -> Iterator[str]:
+def _block(block: elements.Block) -> Iterator[str]:
     match block:
-        case Paragraph(words, kind):
+        case elements.Paragraph(words, kind):
             yield f"> {_inline(words)}" if kind == "note" else _inline(words)
-        case Listing(items, numbered):
+        case elements.Listing(items, numbered):
             signs = (f"{number}." if numbered else "-" for number in range(1, len(items) + 1))
             yield "\n".join(f"{sign} {_inline(item)}" for sign, item in zip(signs, items, strict=True))
-        case Facts(pairs):
+        case elements.Facts(pairs):
             yield "\n".join(f"- {_inline(term)}: {_inline(words)}" for term, words in pairs)
-        case Statements(items):
+        case elements.Statements(items):
             yield "\n".join(
                 f"- {_plain(quoted.text)}{f' → {_plain(quoted.reading)}' if quoted.reading else ''} `{quoted.id}`"
                 for quoted in items
             )
-        case Grid():
+        case elements.Grid():
             yield _table(block)
-        case Source(text):
+        case elements.Source(text):
             yield f"```text\n{text}\n```"
-        case Folded(summary, blocks, unfolded):
+        case elements.Folded(summary, blocks, unfolded):
             yield f"<details{' open' if unfolded else ''}><summary>{_inline_html(summary)}</summary>"
-            for inner in blocks:
-                yield from _block(inner)
+            yield from _blocks(blocks)
             yield "</details>"
-        case Beside(heads, left, right):
+        case elements.Beside(heads, left, right):
             for head, blocks in zip(heads, (left, right), strict=True):
                 yield f"**{_plain(head)}**"
-                for inner in blocks:
-                    yield from _block(inner)
-        case Drawing(svg, caption):
+                yield from _blocks(blocks)
+        case elements.Drawing(svg, caption):
             yield svg.strip()
             yield f"*{_plain(caption)}*"
 
 
-def _table(table: Grid) -> str:
-    def row(cells: list[str]) -> str:
-        return f"| {' | '.join(cells)} |"
-
-    def cell(row: int, column: int, words: Words) -> str:
+def _table(table: elements.Grid) -> str:
+    def cell(row: int, column: int, words: elements.Words) -> str:
         stands_out = column < table.heads or column in table.marked_columns or row in table.marked_rows
         return f"**{text}**" if (text := _inline(words)) and stands_out else text
 
@@ -100,26 +78,26 @@ def _table(table: Grid) -> str:
         [cell(number, place, words) for place, words in enumerate(cells)] for number, cells in enumerate(table.rows)
     ]
     rule = ["---"] * len(table.columns)
-    return "\n".join(map(row, [[_plain(name) for name in table.columns], rule, *shown]))
+    return "\n".join(f"| {' | '.join(row)} |" for row in [[*map(_plain, table.columns)], rule, *shown])
 
 
-def _inline(words: Words) -> str:
-    return "".join(map(_word, words))
+def _inline(words: elements.Words) -> str:
+    return "".join(map(_word, elements.inlines(words)))
 
 
-def _word(word: Inline) -> str:
+def _word(word: elements.Inline) -> str:
     match word:
         case str():
             return _plain(word)
-        case Code(text):
+        case elements.Code(text):
             return _code(text)
-        case Slot(text):
+        case elements.Slot(text):
             return f"*{_plain(text)}*"
-        case Id(text):
+        case elements.Id(text):
             return f"`{text}`"
-        case Strong(text):
+        case elements.Strong(text):
             return f"**{_plain(text)}**"
-        case Link(to, text):
+        case elements.Link(to, text):
             return f"[{_plain(text)}](#{to})"
 
 
@@ -129,7 +107,7 @@ def _code(text: str) -> str:
     return f"`{escaped}`" if "`" not in text else f"`` {escaped} ``"
 
 
-def _inline_html(words: Words) -> str:
+def _inline_html(words: elements.Words) -> str:
     from interpreter.pages.html import inline
 
     return inline(words)

@@ -7,11 +7,12 @@ from typing import Protocol, TypeVar
 
 from interpreter.base.plurals import counted
 from interpreter.drawing.board import drawn
+from interpreter.drawing.board_tables import boards_of
 from interpreter.drawing.picture import picture_of, unplayed
 from interpreter.engine.game import Game
 from interpreter.engine.rules import Rules
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.views import BoardTable, board_of, is_shown, question_of
+from interpreter.engine.views import BoardTable, question_of
 from interpreter.pages.html import notebook_cell
 from interpreter.pages.page import Block, Drawing, Facts, Folded, Grid, Paragraph, Source, Strong
 from interpreter.play.keyboard import numbered
@@ -51,30 +52,28 @@ def game_cell(game: Game, player: int | None = None) -> str:
 def ruleset_cell(ruleset: Rules) -> str:
     """Render a ruleset and its graph as HTML."""
     facts = [("id", f"`{ruleset.id}`"), ("players", str(ruleset.players)), ("overlays", ", ".join(ruleset.overlays))]
-    pairs = tuple(((name,), (value,)) for name, value in facts if value)
-    return notebook_cell([Paragraph((Strong(ruleset.title),)), Facts(pairs), *_graph(unplayed(ruleset), None)])
+    pairs = [(name, value) for name, value in facts if value]
+    return notebook_cell([Paragraph(Strong(ruleset.title)), Facts(pairs), *_graph(unplayed(ruleset), None)])
 
 
 def _state(game: Game, player: int | None) -> Iterator[Block]:
-    yield Paragraph((Strong(game.ruleset.title),))
-    for board in game.ruleset.model.boards:
-        if (board.when == "end of game") == game.is_over and is_shown(game.table, game.state, board, player):
-            yield from _board(board_of(game.table, game.state, board, "en", player))
+    yield Paragraph(Strong(game.ruleset.title))
+    for board in boards_of(game, player):
+        yield from _board(board)
     yield from _graph(game, player)
 
 
 def _board(board: BoardTable) -> Iterator[Block]:
     if board.text:
-        yield Paragraph((board.text,))
+        yield Paragraph(board.text)
     if board.columns and board.rows:
-        columns = tuple(name.replace("_", " ") for name in board.columns)
-        yield Grid(columns, tuple(tuple((cell,) for cell in row) for row in board.rows))
+        yield Grid([name.replace("_", " ") for name in board.columns], board.rows)
 
 
 def _graph(game: Game, player: int | None) -> Iterator[Block]:
     graph = game.ruleset.model.graph
     if graph is not None and graph.nodes:
-        yield Folded(("The board",), (Drawing(drawn(picture_of(game, player)), ""),))
+        yield Folded("The board", (Drawing(drawn(picture_of(game, player)), ""),))
 
 
 def _asked(game: Game, player: int | None) -> Iterator[Block]:
@@ -83,9 +82,9 @@ def _asked(game: Game, player: int | None) -> Iterator[Block]:
         return
     question = question_of(game.table, game.state, decision, player=player)
     if player not in (None, decision.actor):
-        yield Paragraph((question,))
+        yield Paragraph(question)
         return
     codes = decision.codes
     lines = [line.split(maxsplit=1)[1] for line in numbered(game, decision, codes)]
     about = f"{question} ({counted(len(codes), 'option')})"
-    yield Folded((about,), (Source("\n".join(lines)),), unfolded=True)
+    yield Folded(about, (Source("\n".join(lines)),), unfolded=True)

@@ -32,32 +32,29 @@ __all__ = [
     "Statements",
     "Strong",
     "Words",
+    "inlines",
     "joined",
 ]
 
 
-class Code(Struct, frozen=True):
+class _Marked(Struct, frozen=True):
+    text: str
+
+
+class Code(_Marked, frozen=True):
     """A piece of rule text in a sentence."""
 
-    text: str
 
-
-class Slot(Struct, frozen=True):
+class Slot(_Marked, frozen=True):
     """A placeholder in a sentence that a game fills in."""
 
-    text: str
 
-
-class Id(Struct, frozen=True):
+class Id(_Marked, frozen=True):
     """The id of a statement, after its text."""
 
-    text: str
 
-
-class Strong(Struct, frozen=True):
+class Strong(_Marked, frozen=True):
     """Emphasised text."""
-
-    text: str
 
 
 class Link(Struct, frozen=True):
@@ -68,7 +65,8 @@ class Link(Struct, frozen=True):
 
 
 Inline = str | Code | Slot | Id | Strong | Link
-Words = tuple[Inline, ...]
+Words = Inline | tuple[Inline, ...]
+"""A text: one inline element, or several."""
 
 
 class Paragraph(Struct, frozen=True):
@@ -81,14 +79,14 @@ class Paragraph(Struct, frozen=True):
 class Listing(Struct, frozen=True):
     """A list of items, ``numbered`` if their order matters."""
 
-    items: tuple[Words, ...]
+    items: Sequence[Words]
     numbered: bool = False
 
 
 class Facts(Struct, frozen=True):
     """Terms with their descriptions."""
 
-    pairs: tuple[tuple[Words, Words], ...]
+    pairs: Sequence[tuple[Words, Words]]
 
 
 class Quoted(Struct, frozen=True):
@@ -102,7 +100,7 @@ class Quoted(Struct, frozen=True):
 class Statements(Struct, frozen=True):
     """Statements of rulebooks."""
 
-    items: tuple[Quoted, ...]
+    items: Sequence[Quoted]
 
 
 class Grid(Struct, frozen=True):
@@ -112,8 +110,8 @@ class Grid(Struct, frozen=True):
     bars show its numbers.
     """
 
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Words, ...], ...]
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Words]]
     heads: int = 1
     marked_columns: frozenset[int] = frozenset()
     marked_rows: frozenset[int] = frozenset()
@@ -134,7 +132,7 @@ class Folded(Struct, frozen=True):
     """Collapsible content; open at first if ``unfolded``."""
 
     summary: Words
-    blocks: tuple[Block, ...]
+    blocks: Sequence[Block]
     unfolded: bool = False
 
 
@@ -142,8 +140,8 @@ class Beside(Struct, frozen=True):
     """Two columns to compare, each under its heading; below each other if the page is narrow."""
 
     heads: tuple[str, str]
-    left: tuple[Block, ...]
-    right: tuple[Block, ...]
+    left: Sequence[Block]
+    right: Sequence[Block]
 
 
 class Drawing(Struct, frozen=True):
@@ -160,12 +158,17 @@ class Section(Struct, frozen=True):
 
     id: str
     title: str
-    blocks: tuple[Block | Section, ...]
+    blocks: Sequence[Block | Section]
     is_listed: bool = True
 
     @property
-    def sections(self) -> tuple[Section, ...]:
-        return tuple(block for block in self.blocks if isinstance(block, Section))
+    def sections(self) -> list[Section]:
+        return [block for block in self.blocks if isinstance(block, Section)]
+
+    def with_subsections(self) -> Iterator[Section]:
+        yield self
+        for section in self.sections:
+            yield from section.with_subsections()
 
 
 Block = Paragraph | Listing | Facts | Statements | Grid | Source | Folded | Beside | Drawing
@@ -176,19 +179,21 @@ class Page(Struct, frozen=True):
     ``sheet`` without contents is printed on one or two pages; it is ``roomy`` or ``dense`` as its text needs it."""
 
     title: str
-    front: tuple[Block, ...]
-    sections: tuple[Section, ...]
+    front: Sequence[Block]
+    sections: Sequence[Section]
     language: str = "en"
     wide: bool = False
     sheet: Literal["", "sheet", "roomy sheet", "dense sheet"] = ""
 
     def all_sections(self) -> Iterator[Section]:
         """Yield all sections and subsections in reading order."""
-        waiting = list(reversed(self.sections))
-        while waiting:
-            section = waiting.pop()
-            yield section
-            waiting.extend(reversed(section.sections))
+        for section in self.sections:
+            yield from section.with_subsections()
+
+
+def inlines(words: Words) -> tuple[Inline, ...]:
+    """Return the inline elements of a text."""
+    return words if isinstance(words, tuple) else (words,)
 
 
 def joined(words: Sequence[Inline]) -> Iterator[Inline]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from types import UnionType
 
 from interpreter.base.plurals import titled
 from interpreter.base.source import Span
@@ -39,7 +40,7 @@ from interpreter.pages.page import (
 )
 from interpreter.reading.compose import cites_below
 from interpreter.reading.yaml import Scalar
-from interpreter.sections.behaviour import Trigger
+from interpreter.sections.behaviour import Rule, Standing, Trigger
 from interpreter.sections.declarations import Entry, amended
 
 __all__ = ["Teller", "sentence"]
@@ -53,7 +54,7 @@ class Teller:
     def __init__(self, ruleset: Ruleset) -> None:
         self.ruleset, self.model = ruleset, ruleset.model
         documents = ruleset.composition.documents
-        self._titles = {each.id: word(each.root.get("title"), each.id) for each in documents}
+        self._titles = {each.id: each.title for each in documents}
         self._links = {
             name: f"{_IDS[section]}-{name}" for section in ("tables", "rules") for name in getattr(self.model, section)
         }
@@ -85,16 +86,16 @@ class Teller:
     def type_text(self, type_: Type) -> str:
         return type_in_words(self.ruleset, type_).replace("_", " ")
 
-    def code(self, tree: Core | Node) -> Words:
-        return (Code(_text(tree.span)),)
+    def code(self, tree: Core | Node) -> Code:
+        return Code(_text(tree.span))
 
-    def guard(self, entry: Entry) -> Words:
+    def guard(self, entry: Entry) -> tuple[Inline, ...]:
         """Return the conditions under which a layer applies."""
-        texts = [*entry.guards, entry.get("when")]
+        texts = [*entry.guards, entry.read(Rule).when]
         conditions: list[Inline] = [Code(" ".join(each.text.split())) for each in texts if isinstance(each, Scalar)]
         return tuple(joined(conditions))
 
-    def template(self, phrases: dict[str, Phrase] | None) -> Words:
+    def template(self, phrases: dict[str, Phrase] | None) -> tuple[Inline, ...]:
         """Return the text of a log template with placeholders; an empty tuple if it is empty."""
         phrase = next(iter((phrases or {}).values()), None)
         if phrase is None or not phrase.parts:
@@ -104,8 +105,8 @@ class Teller:
 
     # --- statements
 
-    def cites_of(self, entry: Entry) -> list[str]:
-        return [cite.text for cite in cites_below(entry.value)]
+    def cites_of(self, entries: Iterable[Entry]) -> list[str]:
+        return [cite.text for entry in entries for cite in cites_below(entry.value)]
 
     def _quoted(self, ids: Iterable[str]) -> list[Quoted]:
         own = dict.fromkeys(self.ruleset.own_cites(tuple(dict.fromkeys(ids))))
@@ -114,28 +115,21 @@ class Teller:
 
     def statements(self, ids: Iterable[str]) -> list[Block]:
         quoted = self._quoted(ids)
-        return [Statements(tuple(quoted))] if quoted else []
+        return [Statements(quoted)] if quoted else []
 
     def folded_statements(self, ids: Iterable[str]) -> list[Block]:
         """Return statements as collapsed content, since the page shows the same facts beside them."""
         quoted = self._quoted(ids)
-        many = (
-            f"{len(quoted)} statement{'' if len(quoted) == 1 else 's'} of the rulebook{'' if len(quoted) == 1 else 's'}"
-        )
-        return [Folded((many,), (Statements(tuple(quoted)),))] if quoted else []
+        ending = "" if len(quoted) == 1 else "s"
+        many = f"{len(quoted)} statement{ending} of the rulebook{ending}"
+        return [Folded(many, [Statements(quoted)])] if quoted else []
 
     # --- sections
 
     def section(self, topic: Topic) -> Section:
         """Return the section of a topic."""
-        match topic.section:
-            case "rules":
-                blocks = self._rule(topic.name)
-            case "triggers":
-                blocks = self._trigger(topic.name)
-            case _:
-                blocks = self._standing(topic.name)
-        said = tuple(blocks)
+        tell = {"rules": self._rule, "triggers": self._trigger, "standing": self._standing}[topic.section]
+        said = tuple(tell(topic.name))
         return Section(
             f"{_IDS[topic.section]}-{topic.name}",
             self.heading(topic.section, topic.name),
@@ -151,13 +145,10 @@ class Teller:
             entry = entries[layer.layer]
             if len(layers) > 1:
                 yield self._layer_head(layer, entry)
-            if about := word(entry.get("about")):
-                yield Paragraph((sentence(about),))
+            yield from _about(entry)
             lines = [*self._lines(layer, seen)]
             cites = (*layer.cites, *(id for option in options_of(layer.body) for id in option.cites))
-            fresh = [id for id in dict.fromkeys(cites) if id not in seen]
-            seen.update(fresh)
-            yield from self.statements(fresh)
+            yield from self.statements(_fresh(cites, seen))
             yield from lines
             yield from self._asks(layer.body)
 
@@ -176,22 +167,22 @@ class Teller:
         for line in layer.body:
             assert isinstance(line, core.Requirement)
             text = _text(line.span if line.bind is not None else line.test.span)
-            fresh = [id for id in line.cites if id not in seen]
-            seen.update(fresh)
-            quoted = [(_with_reading(each), " ", Id(each.id), " ") for each in self._quoted(fresh)]
-            pairs.append(((Code(text),), tuple(part for parts in quoted for part in parts)))
-        yield Paragraph(("All of this must hold:",))
-        yield Facts(tuple(pairs))
+            words: list[Inline] = []
+            for each in self._quoted(_fresh(line.cites, seen)):
+                words += [f"{each.text} → {each.reading}" if each.reading else each.text, " ", Id(each.id), " "]
+            pairs.append((Code(text), tuple(words)))
+        yield Paragraph("All of this must hold:")
+        yield Facts(pairs)
 
     def _asks(self, body: object) -> Iterator[Block]:
         for ask in asks_in(body):
             often = ", as often as they like" if ask.repeatedly else ""
             unseen = ", unseen by the others" if ask.sealed else ""
-            who: Words = (*self.code(ask.seat), f" chooses{often}{unseen}:")
+            who: tuple[Inline, ...] = self.code(ask.seat), f" chooses{often}{unseen}:"
             if ask.at_once is not None:
-                who = ("each of ", *self.code(ask.at_once), " chooses, unseen by the others until all have:")
+                who = "each of ", self.code(ask.at_once), " chooses, unseen by the others until all have:"
             yield Paragraph((Strong(titled(ask.name)), ": ", *who))
-            yield Listing(tuple(self._alternative(ask, option) for option in ask.options))
+            yield Listing([self._alternative(ask, option) for option in ask.options])
 
     def _alternative(self, ask: core.Ask, option: core.Option) -> Words:
         said = self.template(self.model.says.get(f"{ask.name}.{option.name}"))
@@ -199,9 +190,9 @@ class Teller:
         for place, choice in enumerate(option.choices):
             parts += [", with " if place == 0 else " and ", Code(f"{choice.name} in {_text(choice.items.span)}")]
         for place, test in enumerate(option.tests):
-            parts += [", where " if place == 0 else " and ", *self.code(test)]
+            parts += [", where " if place == 0 else " and ", self.code(test)]
         if option.guard is not None:
-            parts += [", if ", *self.code(option.guard)]
+            parts += [", if ", self.code(option.guard)]
         for id in self.ruleset.own_cites(option.cites):
             parts += [" ", Id(id)]
         return tuple(parts)
@@ -211,31 +202,29 @@ class Teller:
         entry = amended(self.ruleset.composition.layers("triggers", name))
         event = self.model.events[trigger.event]
         said = self.template(self.model.says.get(event.name) or event.says) or (Code(event.name),)
-        yield Paragraph(("Right after ", *said, ", in rule text ", Code(" ".join(word(entry.get("on")).split())), ":"))
-        if about := word(entry.get("about")):
-            yield Paragraph((sentence(about),))
+        heard = Code(" ".join(word(entry.read(Trigger).on).split()))
+        yield Paragraph(("Right after ", *said, ", in rule text ", heard, ":"))
+        yield from _about(entry)
         seen: set[str] = set(trigger.cites)
         yield from self.statements(trigger.cites)
         for case in trigger.cases:
+            nothing = "" if case.procedure else " nothing happens"
             if case.phases:
-                phases: list[Inline] = [Link(f"chapter-{phase}", titled(phase).lower()) for phase in case.phases]
-                nothing = "" if case.procedure else " nothing happens"
+                phases = [Link(f"chapter-{phase}", titled(phase).lower()) for phase in case.phases]
                 yield Paragraph(("In ", *joined(phases), f":{nothing}"), "layer")
             elif len(trigger.cases) > 1:
-                yield Paragraph(("In every other phase:" + ("" if case.procedure else " nothing happens"),), "layer")
-            fresh = [id for id in case.cites if id not in seen]
-            seen.update(fresh)
-            yield from self.statements(fresh)
+                yield Paragraph(f"In every other phase:{nothing}", "layer")
+            yield from self.statements(_fresh(case.cites, seen))
             if case.procedure is not None:
                 yield from self._asks(self.model.blocks[case.procedure].body)
 
     def _standing(self, name: str) -> Iterator[Block]:
         entry = amended(self.ruleset.composition.layers("standing", name))
-        for key, how in (("for", "Whenever there is "), ("whenever", "Whenever ")):
-            if text := word(entry.get(key)):
+        keys = entry.read(Standing)
+        for text, how in ((word(keys.for_), "Whenever there is "), (word(keys.whenever), "Whenever ")):
+            if text:
                 yield Paragraph((how, Code(" ".join(text.split())), ":"))
-        if about := word(entry.get("about")):
-            yield Paragraph((sentence(about),))
+        yield from _about(entry)
         standing = self.model.standing[name]
         yield from self.statements(standing.cites)
         yield from self._asks(self.model.blocks[standing.procedure].body)
@@ -246,29 +235,26 @@ class Teller:
         """Yield links to what a rule uses: log texts, triggers, random streams, tables, other rules and settings."""
         nodes = list(nodes_of(self.model, topic))
         events = dict.fromkeys(node.event for node in nodes if isinstance(node, core.Notes))
-        texts = [
-            (event, self.template(self.model.says.get(event) or self.model.events[event].says)) for event in events
-        ]
+        texts = [self.template(self.model.says.get(event) or self.model.events[event].says) for event in events]
         pairs: list[tuple[Words, Words]] = []
-        if spoken := [part for _, words_ in texts if words_ for part in (*words_, " ")]:
-            pairs.append((("log text",), tuple(spoken[:-1])))
+        if spoken := [part for text in texts if text for part in (*text, " ")]:
+            pairs.append(("log text", tuple(spoken[:-1])))
         heard = [each.name for each in self.model.triggers.values() if each.event in events and each.name != topic.name]
         for label, links in (
             ("may trigger", [self.link(Topic("triggers", each)) for each in heard]),
-            ("random", [Code(each) for each in dict.fromkeys(_chances(nodes))]),
+            ("random", [Code(name) for name in _named(nodes, core.Shuffles | core.Picks, "chance")]),
             ("tables", [self.reference("tables", name) for name in _named(nodes, core.TableCell, "table")]),
             ("calls", [self.link(Topic("rules", name)) for name in _named(nodes, core.CallRule, "rule")]),
             ("depends on", [self._setting(name) for name in _named(nodes, core.SettingValue, "name")]),
         ):
             if links:
-                pairs.append(((label,), tuple(joined(links))))
+                pairs.append((label, tuple(joined(links))))
         if pairs:
-            yield Facts(tuple(pairs))
+            yield Facts(pairs)
 
     def _setting(self, name: str) -> Inline:
-        if name in self.model.interpretations:
-            return Link(f"interpretation-{name}", titled(name).lower())
-        return Link("settings", titled(name).lower())
+        to = f"interpretation-{name}" if name in self.model.interpretations else "settings"
+        return Link(to, titled(name).lower())
 
     def _texts(self, topic: Topic, *, unfolded: bool) -> Iterator[Block]:
         """Yield the source of a rule, each layer with its position."""
@@ -280,9 +266,9 @@ class Teller:
         blocks: list[Block] = []
         for entry, place in zip(entries, places, strict=True):
             if len(entries) > 1:
-                blocks.append(Paragraph((place,)))
+                blocks.append(Paragraph(place))
             blocks += [Source(text, links) for text in _written(topic.section, entry)]
-        yield Folded(("source, ", *joined(places)), tuple(blocks), unfolded)
+        yield Folded(("source, ", *joined(places)), blocks, unfolded)
 
 
 def _written(section: str, entry: Entry) -> Iterator[str]:
@@ -298,8 +284,16 @@ def _written(section: str, entry: Entry) -> Iterator[str]:
             yield for_readers(text.text)
 
 
-def _with_reading(quoted: Quoted) -> str:
-    return f"{quoted.text} → {quoted.reading}" if quoted.reading else quoted.text
+def _about(entry: Entry) -> Iterator[Block]:
+    if about := entry.remarks.about:
+        yield Paragraph(sentence(about))
+
+
+def _fresh(ids: Iterable[str], seen: set[str]) -> list[str]:
+    """Return the ids that are not seen yet, and note them."""
+    fresh = [id for id in dict.fromkeys(ids) if id not in seen]
+    seen.update(fresh)
+    return fresh
 
 
 def _text(span: Span) -> str:
@@ -312,10 +306,5 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if re.search(r"[.!?:…]$", text) else ".")
 
 
-def _chances(nodes: Iterable[object]) -> Iterator[str]:
-    return (node.chance for node in nodes if isinstance(node, core.Shuffles | core.Picks))
-
-
-def _named(nodes: Iterable[object], of: type, attribute: str) -> list[str]:
-    """Return the distinct names in the nodes of a class."""
+def _named(nodes: Iterable[object], of: type | UnionType, attribute: str) -> list[str]:
     return list(dict.fromkeys(getattr(node, attribute) for node in nodes if isinstance(node, of)))

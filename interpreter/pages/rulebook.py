@@ -6,7 +6,7 @@ about the game come from the ruleset: titles, ``about``, ``says``, names and cit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby, product, takewhile
 from typing import TYPE_CHECKING
@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from interpreter.base.plurals import counted, titled
-from interpreter.base.yaml_values import word, words
+from interpreter.base.yaml_values import word
 from interpreter.compare.play_order import Topic, nodes_of, places_of
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.setup import default_settings
 from interpreter.kernel.state import Value
 from interpreter.language import core
-from interpreter.language.model import CardRow, Component, Group, Guard, Kind, Table
+from interpreter.language.model import CardRow, Component, GraphDecl, Group, Kind, Table
 from interpreter.language.types import HolderType, Type, name_of
 from interpreter.pages.page import (
     Block,
@@ -41,6 +41,7 @@ from interpreter.pages.page import (
     joined,
 )
 from interpreter.pages.rule_sections import Teller
+from interpreter.sections import behaviour
 from interpreter.sections.declarations import Entry, amended
 
 if TYPE_CHECKING:
@@ -73,23 +74,25 @@ class Book:
 
     def page(self) -> Page:
         chapters = (
-            *self._box(),
+            Section("components", "Components", list(self._components())),
+            Section("map", "The board", list(self._map())),
             *self._start(),
             *self._round(),
             *self._play(),
             *self._end(),
-            *self._printed(),
-            *self._doubts(),
+            Section("tables", "The tables", list(map(self._table, self.model.tables.values()))),
+            Section("cards", "The cards", list(map(self._cards, self.model.card_kinds))),
+            Section("interpretations", "Interpretations", list(map(self._doubt, self.model.interpretations))),
             *self._origin(),
         )
         return Page(self.ruleset.title, tuple(self._front()), tuple(chapter for chapter in chapters if chapter.blocks))
 
     def _front(self) -> Iterator[Block]:
         if self.composition.about:
-            yield Paragraph((self.composition.about,), "lead")
+            yield Paragraph(self.composition.about, "lead")
         files = [each for each in self.composition.documents if each.kind not in ("ruleset", "library", "words")]
-        names = dict.fromkeys(title for each in files if (title := word(each.root.get("title"))) != self.ruleset.title)
-        yield Paragraph((" · ".join(filter(None, names)),), "lead")
+        names = dict.fromkeys(title for each in files if (title := each.head.title) != self.ruleset.title)
+        yield Paragraph(" · ".join(filter(None, names)), "lead")
         yield Paragraph(tuple(self._who_plays()))
         for file, text in self.composition.provenance.items():
             yield Paragraph((Strong(f"{file}: "), text), "note")
@@ -98,7 +101,7 @@ class Book:
             "their numbers. The box behind a triangle has the source of the rule. If several files define a rule, "
             "the general rule comes first, then the files that change it."
         )
-        yield Paragraph((how,), "aside")
+        yield Paragraph(how, "aside")
 
     def _who_plays(self) -> Iterator[Inline]:
         allowed = self.ruleset.players
@@ -117,69 +120,59 @@ class Book:
 
     # --- components
 
-    def _box(self) -> Iterator[Section]:
-        yield Section("components", "Components", tuple(self._components()))
-        yield Section("map", "The board", tuple(self._map()))
-
-    def _printed(self) -> Iterator[Section]:
-        yield Section("tables", "The tables", tuple(map(self._table, self.model.tables.values())))
-        yield Section("cards", "The cards", tuple(map(self._cards, self.model.card_kinds)))
-
     def _components(self) -> Iterator[Block]:
         components = self.model.components.values()
         cites = [id for each in components for id in each.cites]
         if components:
             yield component_grid(components)
-        for entry in self.composition.sections.get("tokens", {}).values():
-            cites.extend(self.teller.cites_of(entry[-1]))
+        cites += self.teller.cites_of(layers[-1] for layers in self.composition.sections.get("tokens", {}).values())
         if tokens := [kind for kind in self.model.kinds.values() if kind.totals is not None]:
             yield self.token_grid(tokens)
         kinds = [
-            ((titled(kind.name),), (_members(kind.members, kind.range),))
+            (titled(kind.name), _members(kind))
             for kind in self.model.kinds.values()
             if kind.totals is None and kind.name not in self.model.interpretations
         ]
         if kinds:
-            yield Grid(("kind", "members"), tuple(kinds))
+            yield Grid(("kind", "members"), kinds)
         yield from self.teller.folded_statements(cites)
 
     def token_grid(self, kinds: Iterable[Kind]) -> Grid:
         """Return a table of the numbers of tokens of some kinds."""
-        rows = (
-            ((titled(kind.name) if kind.unit else titled(member),), (str(total),), (() if kind.unit else (kind.name,)))
+        rows = [
+            (titled(kind.name if kind.unit else member), str(total), "" if kind.unit else kind.name)
             for kind in kinds
             for member, total in zip(kind.members, kind.totals or (), strict=True)
-        )
-        return _full(Grid(("tokens", "number", "kind"), tuple(rows)))
+        ]
+        return _full(Grid(("tokens", "number", "kind"), rows))
 
     def _cards(self, kind: str) -> Section:
         cards = [row for row in self.model.cards if row.kind == kind]
-        blocks: list[Block] = [Paragraph((f"{len(cards)} card{'' if len(cards) == 1 else 's'}.",))]
+        blocks: list[Block] = [Paragraph(f"{counted(len(cards), 'card')}.")]
         if self.model.card_kinds[kind].attributes:
             blocks.append(self.card_grid(kind, cards))
         entries = self.composition.sections.get("cards", {}).get(kind, [])
-        cites = [id for entry in entries for id in self.teller.cites_of(entry)]
-        blocks.extend(self.teller.folded_statements([*cites, *self._cites_of_files("deck")]))
+        cites = [*self.teller.cites_of(entries), *self._cites_of_files("deck")]
+        blocks.extend(self.teller.folded_statements(cites))
         return Section(f"cards-{kind}", titled(kind), tuple(blocks))
 
     def card_grid(self, kind: str, cards: Sequence[CardRow]) -> Grid:
         """Return a table with a row for each printed row of some cards of a kind."""
         attributes, key = self.model.card_kinds[kind].attributes, self.model.card_kinds[kind].key
-        names = list(attributes)
         copied = any(card.copies > 1 for card in cards)
         printed = list({card.span if copied else at: card for at, card in enumerate(cards)}.values())
-        rows = (
-            (
-                *(self._shown(card.values.get(name), attributes[name]) for name in names),
-                *([(str(card.copies),)] if copied else []),
-            )
+        rows = [
+            [*self._values(card.values, attributes, attributes), *([str(card.copies)] if copied else [])]
             for card in printed
-        )
-        columns = [*(name.replace("_", " ") for name in names), *(["copies"] if copied else [])]
-        return Grid(tuple(columns), tuple(rows), 1 if key == names[0] else 0, long=True)
+        ]
+        columns = [*(name.replace("_", " ") for name in attributes), *(["copies"] if copied else [])]
+        return Grid(columns, rows, 1 if key == next(iter(attributes)) else 0, long=True)
 
-    def _shown(self, value: Value, type_: Type) -> Words:
-        return (("–" if value is None or value == () else self.ruleset.names.text(value, type_)),)
+    def _shown(self, value: Value, type_: Type) -> str:
+        return "–" if value is None or value == () else self.ruleset.names.text(value, type_)
+
+    def _values(self, values: Mapping[str, Value], columns: Iterable[str], types: Mapping[str, Type]) -> Iterator[str]:
+        return (self._shown(values.get(column), types[column]) for column in columns)
 
     # --- the board
 
@@ -188,32 +181,29 @@ class Book:
         if graph is None or not graph.nodes:
             return
         files = [document for document in self.composition.documents if document.kind == "map"]
-        yield self.drawing(" · ".join(word(each.root.get("title"), each.id) for each in files) or self.ruleset.title)
+        yield self.drawing(" · ".join(each.title for each in files) or self.ruleset.title)
         for name, places in graph.sets.items():
             if not places:
                 continue
-            columns = list(graph.place)
-            rows = tuple(
-                ((str(number),), *(self._shown(place.get(column), graph.place[column]) for column in columns))
-                for number, place in enumerate(places, 1)
-            )
+            rows = [
+                (str(number), *self._values(place, graph.place, graph.place)) for number, place in enumerate(places, 1)
+            ]
             of = f" ({name.replace('_', ' ')})" if len(graph.sets) > 1 else ""
-            yield Paragraph((f"The places of a {graph.node}{of}:",))
-            yield Grid(("place", *(column.replace("_", " ") for column in columns)), rows)
+            yield Paragraph(f"The places of a {graph.node}{of}:")
+            yield Grid(("place", *(column.replace("_", " ") for column in graph.place)), rows)
         entries = self.composition.sections.get("graph", {}).get("graph", [])
-        cites = [id for entry in entries for id in self.teller.cites_of(entry)]
-        yield from self.teller.folded_statements([*cites, *self._cites_of_files("map")])
+        yield from self.teller.folded_statements([*self.teller.cites_of(entries), *self._cites_of_files("map")])
         for key, about in (("length", "The length of a link, from one end to the other: "), ("takes", "Its places: ")):
             texts = [text for entry in entries if (text := word(entry.get(key)))]
             if texts and not texts[-1].isidentifier():
                 yield Paragraph((about, Code(texts[-1])))
-        yield Folded((f"every {graph.node}: {len(graph.nodes)}",), (self._nodes(),))
-        yield Folded((f"every link: {len(graph.links)}",), (self._links(),))
+        yield Folded(f"every {graph.node}: {len(graph.nodes)}", [self._nodes(graph)])
+        yield Folded(f"every link: {len(graph.links)}", [self._links(graph)])
 
     def _cites_of_files(self, kind: str) -> list[str]:
         """Return the statements that files of a kind cite at the top."""
         files = (document for document in self.composition.documents if document.kind == kind)
-        return [scalar.text for file in files for scalar in words(file.root.get("cites"))]
+        return [scalar.text for file in files for scalar in file.head.cites]
 
     def drawing(self, caption: str, title: str = "") -> Drawing:
         """Return the drawing of the board, which the ruleset must have. Its title is that of the ruleset by default."""
@@ -235,101 +225,87 @@ class Book:
 
     @cached_property
     def _unplayed(self) -> Game:
-        """Game before its set-up."""
         players = self.players or self.ruleset.players.usual
         ruleset = self.ruleset.for_players(players)
         settings = {**default_settings(ruleset.model), **self.settings}
         return Game.seated(ruleset.table(players, settings), 0, None)
 
-    def _nodes(self) -> Grid:
-        graph = self.model.graph
-        assert graph is not None
-        columns = list(graph.attributes)
+    def _nodes(self, graph: GraphDecl) -> Grid:
         of_places = list(graph.nodes[0].place)
-        rows = (
+        rows = [
             (
-                (node.name,),
-                *(self._shown(node.values.get(column), graph.attributes[column]) for column in columns),
-                *(self._shown(node.place[column], graph.place[column]) for column in of_places),
+                node.name,
+                *self._values(node.values, graph.attributes, graph.attributes),
+                *self._values(node.place, of_places, graph.place),
             )
             for node in graph.nodes
-        )
-        return Grid((graph.node, *columns, *(f"place.{column}" for column in of_places)), tuple(rows), long=True)
+        ]
+        return Grid((graph.node, *graph.attributes, *(f"place.{column}" for column in of_places)), rows, long=True)
 
-    def _links(self) -> Grid:
-        graph = self.model.graph
-        assert graph is not None
+    def _links(self, graph: GraphDecl) -> Grid:
         columns = [column for column in graph.link if any(column in link.values for link in graph.links)]
-        rows = (
-            (
-                (graph.nodes[link.a].name,),
-                (graph.nodes[link.b].name,),
-                *(self._shown(link.values.get(column), graph.link[column]) for column in columns),
-            )
+        rows = [
+            (graph.nodes[link.a].name, graph.nodes[link.b].name, *self._values(link.values, columns, graph.link))
             for link in graph.links
-        )
-        return Grid(("from", "to", *columns), tuple(rows), heads=2, long=True)
+        ]
+        return Grid(("from", "to", *columns), rows, heads=2, long=True)
 
     # --- tables
 
     def _table(self, table: Table) -> Section:
         entries = self.composition.layers("tables", table.name)
-        about = [Paragraph((text,)) for entry in entries if (text := word(entry.get("about")))]
-        origin = [Paragraph((text,), "note") for entry in entries if (text := word(entry.get("provenance")))]
-        users = tuple(
-            topic for topics in self.places.values() for topic in topics if table.name in self._tables_in(topic)
-        )
+        about = [Paragraph(text) for entry in entries if (text := entry.remarks.about)]
+        origin = [Paragraph(text, "note") for entry in entries if (text := entry.remarks.provenance)]
+        users = self._topics_with(lambda node: isinstance(node, core.TableCell) and node.table == table.name)
         files = list(dict.fromkeys(entry.file for entry in entries))
         changed = [Paragraph(("From ", *joined([Code(file) for file in files]), "."), "aside")] if files[1:] else []
-        used = [Paragraph(("Read by ", *joined([self.teller.link(topic) for topic in users]), "."))] if users else []
+        used = [Paragraph(("Read by ", *joined(users), "."))] if users else []
         statements = self.teller.folded_statements(table.cites)
         blocks = (*about, *origin, self.grid(table), *changed, *used, *statements)
         return Section(f"table-{table.name}", self.teller.heading("tables", table.name), blocks)
 
-    def _tables_in(self, topic: Topic) -> set[str]:
-        return {node.table for node in nodes_of(self.model, topic) if isinstance(node, core.TableCell)}
+    def _topics_with(self, is_sought: Callable[[object], bool]) -> list[Inline]:
+        """Return links to the rules in which a node passes a test, in the order of play."""
+        topics = (topic for topics in self.places.values() for topic in topics)
+        return [self.teller.link(topic) for topic in topics if any(map(is_sought, nodes_of(self.model, topic)))]
 
     def grid(self, table: Table, changed: frozenset[tuple[int, ...]] = frozenset()) -> Grid:
         """Return a table with the values of its last key as columns and those of the others as rows. ``changed`` cells
         are emphasised."""
 
         def cell(*key: int) -> Words:
-            (text,) = self._shown(table.cells[key], table.gives)
-            return (Strong(str(text)),) if key in changed else (text,)
+            text = self._shown(table.cells[key], table.gives)
+            return Strong(text) if key in changed else text
+
+        def is_here(place: int, value: int) -> bool:
+            return table.keys[place] == "players" and value == self._counting
 
         *rows_by, last = table.axes
-        shown = [[self.ruleset.names.text(value, type_) for value in axis] for axis, type_ in
-            zip(table.axes, table.key_types, strict=True)]  # fmt: skip
-        counts = [key == "players" for key in table.keys]
-        here = frozenset(
-            len(rows_by) + (1 if not rows_by else 0) + place
-            for place, value in enumerate(last)
-            if counts[-1] and value == self._counting
-        )
+        shown = [
+            {value: self.ruleset.names.text(value, type_) for value in axis}
+            for axis, type_ in zip(table.axes, table.key_types, strict=True)
+        ]
+        heads = list(shown[-1].values())
+        here = frozenset(place for place, value in enumerate(last, max(1, len(rows_by))) if is_here(-1, value))
         name = titled(table.keys[-1])
         if not rows_by:
-            gives = self._gives(table)
-            cells = tuple(map(cell, last))
+            gives, cells = self._gives(table), map(cell, last)
             if len(last) > _WIDE:
-                return Grid(
-                    (name, gives), tuple(((key,), cell) for key, cell in zip(shown[-1], cells, strict=True)), long=True
-                )
-            return Grid((name, *shown[-1]), (((gives,), *cells),), 1, here)
-        rows: list[tuple[Words, ...]] = []
-        marked: set[int] = set()
-        for keys in product(*rows_by):
-            heads = tuple((shown[place][rows_by[place].index(key)],) for place, key in enumerate(keys))
-            if any(counts[place] and key == self._counting for place, key in enumerate(keys)):
-                marked.add(len(rows))
-            rows.append((*heads, *(cell(*keys, value) for value in last)))
-        columns = (*(titled(key) for key in table.keys[:-1]), *(f"{name} {text}" if place == 0 else text
-            for place, text in enumerate(shown[-1])))  # fmt: skip
-        return Grid(columns, tuple(rows), len(rows_by), here, frozenset(marked))
+                return Grid((name, gives), list(zip(heads, cells, strict=True)), long=True)
+            return Grid((name, *heads), [(gives, *cells)], 1, here)
+        every = list(product(*rows_by))
+        rows = [
+            (*(shown[place][key] for place, key in enumerate(keys)), *(cell(*keys, value) for value in last))
+            for keys in every
+        ]
+        marked = (number for number, keys in enumerate(every) if any(map(is_here, range(len(keys)), keys)))
+        columns = (*map(titled, table.keys[:-1]), *(f"{name} {head}" for head in heads[:1]), *heads[1:])
+        return Grid(columns, rows, len(rows_by), here, frozenset(marked))
 
     def _gives(self, table: Table) -> str:
         """Return the heading of the values of a table with one key."""
         for entry in self.composition.layers("tables", table.name):
-            lines = word(entry.get("is")).splitlines()
+            lines = word(entry.read(behaviour.Table).is_).splitlines()
             if len(lines) > 1:
                 return titled(lines[1].partition("|")[0])
         return titled(name_of(table.gives) or table.name)
@@ -349,19 +325,17 @@ class Book:
         blocks: list[Block] = []
         for title, chosen in (("Each player has", seats), ("On the table", common), ("State", values)):
             if chosen:
-                blocks.append(Paragraph((Strong(title),)))
                 columns = ("", "holds", "initially", "visible to", "")
-                blocks.append(_full(Grid(columns, tuple(map(self._holder, chosen)))))
-        cites = [id for group in groups for entry in self._entries(group) for id in self.teller.cites_of(entry)]
+                blocks += [Paragraph(Strong(title)), _full(Grid(columns, list(map(self._holder, chosen))))]
+        cites = self.teller.cites_of(entry for group in groups for entry in self._entries(group))
         blocks.extend(self.teller.folded_statements(cites))
         roles = list(self.model.roles.values())
         if len(roles) > 1:
-            sizes = {role.name: role.setting or str(role.seats or "the people") for role in roles}
-            rows = tuple(
-                ((titled(role.name),), ("yes" if role.counts else "no",), (sizes[role.name],)) for role in roles
-            )
-            blocks.append(Paragraph((Strong("Roles"),)))
-            blocks.append(Grid(("role", "counts as a player", "seats"), rows))
+            rows = [
+                (titled(role.name), "yes" if role.counts else "no", role.setting or str(role.seats or "the people"))
+                for role in roles
+            ]
+            blocks += [Paragraph(Strong("Roles")), Grid(("role", "counts as a player", "seats"), rows)]
         yield Section("holders", "Areas and state", tuple(blocks))
         yield Section("settings", "Settings", tuple(self._settings()))
 
@@ -371,31 +345,25 @@ class Book:
 
     def _holder(self, group: Group) -> tuple[Words, ...]:
         entries = self._entries(group)
-        about = word(amended(entries).get("about")) if entries else ""
+        about = amended(entries).remarks.about if entries else ""
         lasts = f"for a {group.lasts}" if group.lasts != "game" else ""
         remark = "; ".join(text for text in (about, lasts) if text)
-        return (
-            (titled(group.name),),
-            (self.teller.type_text(group.type),),
-            self._first(group),
-            (group.seen if isinstance(group.type, HolderType) or group.seen != "everyone" else "",),
-            (remark,),
-        )
+        seen = group.seen if isinstance(group.type, HolderType) or group.seen != "everyone" else ""
+        return titled(group.name), self.teller.type_text(group.type), self._first(group), seen, remark
 
     def _first(self, group: Group) -> Words:
         match group.starts:
             case "all":
-                return ("all cards",)
+                return "all cards"
             case "rest":
-                return ("unlimited" if group.unlimited else "the rest",)
+                return "unlimited" if group.unlimited else "the rest"
             case "value" if group.start is not None:
                 text = " ".join(group.start.span.text.split())
                 if text in ("[]", "none"):
-                    return ("nothing",)
-                table = self.model.tables.get(text)
-                return (self.teller.reference("tables", text),) if table is not None else (Code(text),)
+                    return "nothing"
+                return self.teller.reference("tables", text) if text in self.model.tables else Code(text)
             case _:
-                return ("nothing",)
+                return "nothing"
 
     def _settings(self) -> Iterator[Block]:
         pairs: list[tuple[Words, Words]] = []
@@ -406,11 +374,10 @@ class Book:
             words: list[Inline] = [setting.about or "", ". " if setting.about else "", "Here: ", Strong(shown), "."]
             if setting.check:
                 words += [" Allowed values: ", self.teller.link(Topic("rules", setting.check)), "."]
-            pairs.append(((titled(setting.name),), tuple(words)))
-            for entry in self.composition.layers("settings", setting.name):
-                cites.extend(self.teller.cites_of(entry))
+            pairs.append((titled(setting.name), tuple(words)))
+            cites += self.teller.cites_of(self.composition.layers("settings", setting.name))
         if pairs:
-            yield Facts(tuple(pairs))
+            yield Facts(pairs)
         yield from self.teller.folded_statements(cites)
 
     # --- play
@@ -418,12 +385,14 @@ class Book:
     def _round(self) -> Iterator[Section]:
         if not self.model.phases:
             return
-        guards = zip(self.model.phases, self.model.phase_guards, strict=True)
-        items = tuple((Link(f"chapter-{phase}", self.phase_title(phase)), *self._if(guard)) for phase, guard in guards)
+        items = []
+        for phase, guard in zip(self.model.phases, self.model.phase_guards, strict=True):
+            condition = (", when ", self.teller.code(guard.value)) if guard is not None else ()
+            items.append((Link(f"chapter-{phase}", self.phase_title(phase)), *condition))
         first: tuple[Block, ...] = ()
         if self.model.setup:
             first = (Paragraph(("Once, before the first round: ", Link("chapter-setup", self.setup_title), ".")),)
-        ends = [self.teller.link(topic) for topics in self.places.values() for topic in topics if self._ends(topic)]
+        ends = self._topics_with(lambda node: isinstance(node, core.Ends))
         last = (Paragraph(("The game ends in ", *joined(ends), ".")),) if ends else ()
         moments: list[Block] = []
         if self.model.standing:
@@ -432,21 +401,15 @@ class Book:
         if self.model.triggers:
             when = " apply right after their events."
             moments.append(Paragraph((Link("chapter-triggers", "Triggers"), when)))
-        rounds = (Paragraph(("Each round goes through these phases:",)), Listing(items, numbered=True))
+        rounds = (Paragraph("Each round goes through these phases:"), Listing(items, numbered=True))
         yield Section("round", "Course of a round", (*first, *rounds, *moments, *last))
 
     @property
     def setup_title(self) -> str:
         return self.teller.said(self.model.setup) or "Setting up"
 
-    def _if(self, guard: Guard | None) -> tuple[Inline, ...]:
-        return () if guard is None else (", when ", *self.teller.code(guard.value))
-
     def phase_title(self, phase: str) -> str:
         return self.teller.said(phase) or titled(phase)
-
-    def _ends(self, topic: Topic) -> bool:
-        return any(isinstance(node, core.Ends) for node in nodes_of(self.model, topic))
 
     def _play(self) -> Iterator[Section]:
         if self.model.setup:
@@ -457,64 +420,53 @@ class Book:
         yield self._chapter("standing", "Standing rules", self.places["standing"])
 
     def _chapter(self, name: str, title: str, topics: Iterable[Topic]) -> Section:
-        return Section(f"chapter-{name}", title, tuple(map(self.teller.section, topics)))
+        return Section(f"chapter-{name}", title, list(map(self.teller.section, topics)))
 
     def _end(self) -> Iterator[Section]:
         blocks: list[Block | Section] = []
         if self.model.ranking:
-            keys = tuple((*self.teller.code(key), " – the most first") for key in self.model.ranking)
-            blocks += [Paragraph(("Seats are ranked by these, one after the other:",)), Listing(keys, numbered=True)]
-            blocks.append(Paragraph(("Seats that are equal in all of them share the place.",)))
+            keys = [(self.teller.code(key), " – the most first") for key in self.model.ranking]
+            blocks += [Paragraph("Seats are ranked by these, one after the other:"), Listing(keys, numbered=True)]
+            blocks.append(Paragraph("Seats that are equal in all of them share the place."))
         blocks += self.teller.statements(self.model.ranking_cites)
         blocks += map(self.teller.section, self.places["result"])
         yield Section("result", "Result", tuple(blocks))
         others = self._chapter("others", "Further rules", self.places["others"])
         if others.blocks:
             lead = "Rules that no rule above calls: they check settings, order cards, serve boards, or are unused here."
-            yield replace(others, blocks=(Paragraph((lead,)), *others.blocks))
+            yield replace(others, blocks=(Paragraph(lead), *others.blocks))
 
     # --- interpretations and files
-
-    def _doubts(self) -> Iterator[Section]:
-        yield Section("interpretations", "Interpretations", tuple(map(self._doubt, self.model.interpretations)))
 
     def _doubt(self, name: str) -> Section:
         doubt = self.model.interpretations[name]
         entry = self.composition.layers("interpretations", name)[-1]
         taken = list(doubt.readings)[self.settings.get(name, list(doubt.readings).index(doubt.default))]
-        about = word(entry.get("about"))
-        readings = tuple(
-            (((Strong(titled(reading)), " – in force") if reading == taken else (titled(reading),)), (text,))
+        about = entry.remarks.about
+        readings = [
+            ((Strong(titled(reading)), " – in force") if reading == taken else titled(reading), text)
             for reading, text in doubt.readings.items()
-        )
-        readers = [
-            self.teller.link(topic)
-            for topics in self.places.values()
-            for topic in topics
-            if any(isinstance(node, core.SettingValue) and node.name == name for node in nodes_of(self.model, topic))
         ]
+        readers = self._topics_with(lambda node: isinstance(node, core.SettingValue) and node.name == name)
         used = (Paragraph(("Read by ", *joined(readers), ".")),) if readers else ()
-        front = (Paragraph((titled(about) + ".",)),) if about else ()
+        front = (Paragraph(f"{titled(about)}."),) if about else ()
         blocks = (*front, Facts(readings), *used, *self.teller.statements(doubt.answers))
         return Section(f"interpretation-{name}", titled(name), blocks)
 
     def _origin(self) -> Iterator[Section]:
         documents = self.composition.documents
-        rows = tuple(
-            ((word(each.root.get("title"), each.id),), (each.kind,), (Code(each.id),), (Code(each.file.name),))
-            for each in documents
-        )
-        lead = Paragraph(("Each of these files is a layer over those before it:",))
+        rows = [(each.title, each.kind, Code(each.id), Code(each.file.name)) for each in documents]
+        lead = Paragraph("Each of these files is a layer over those before it:")
         layers = Section("layers", "Overrides", tuple(self._layers()))
         index = Section("names", "All rules by name", (Paragraph(tuple(self._index())),))
         colophon = Paragraph(
             ("Written by regelwerk from the files of ", Code(self.ruleset.id),
-             f" (fingerprint {self.ruleset.digest[:12]}). Unofficial: games belong to their owners."), "aside",
+             f" (fingerprint {self.ruleset.digest[:12]}). Unofficial: games belong to their owners."), "aside"
         )  # fmt: skip
         grid = Grid(("title", "kind", "id", "file"), rows)
         parts = tuple(section for section in (layers, index) if section.blocks)
         remarks = tuple(
-            Folded((f"comment at the top of {each.file.name}",), tuple(Paragraph((text,)) for text in texts))
+            Folded(f"comment at the top of {each.file.name}", list(map(Paragraph, texts)))
             for each in documents
             if (texts := _remarks(each.file.text))
         )
@@ -524,20 +476,18 @@ class Book:
         rows: list[tuple[Words, ...]] = []
         for section in ("rules", "tables", "triggers", "standing", "zones", "pools", "tracks", "has", "state", "graph"):
             for name, entries in self.composition.sections.get(section, {}).items():
-                covering = [entry for entry in entries if entry.covers is not None]
-                if not covering:
-                    continue
-                head: Words = (self.teller.reference(section, name),)
-                for entry in covering:
-                    assert entry.covers is not None
+                head: Inline = self.teller.reference(section, name)
+                for entry in entries:
+                    if entry.covers is None:
+                        continue
                     how, target, _ = entry.covers
                     place = f"{entry.span.file.name}:{entry.span.line}"
                     rows.append(
-                        (head, (f"{how} ", Code(target)), (Code(entry.file),), self.teller.guard(entry), (Code(place),))
+                        (head, (f"{how} ", Code(target)), Code(entry.file), self.teller.guard(entry), Code(place))
                     )
-                    head = ("",)
+                    head = ""
         if rows:
-            yield Grid(("", "overrides", "from", "condition", "place"), tuple(rows))
+            yield Grid(("", "overrides", "from", "condition", "place"), rows)
 
     def _index(self) -> Iterator[Inline]:
         names = sorted(topic.name for topics in self.places.values() for topic in topics if topic.section == "rules")
@@ -551,15 +501,15 @@ class Book:
 
 def component_grid(components: Iterable[Component]) -> Grid:
     """Return a table of components, their numbers and their descriptions."""
-    rows = (((titled(each.name),), (str(each.count or ""),), (each.about,)) for each in components)
-    return _full(Grid(("component", "number", ""), tuple(rows)))
+    rows = [(titled(each.name), str(each.count or ""), each.about) for each in components]
+    return _full(Grid(("component", "number", ""), rows))
 
 
 def _full(grid: Grid) -> Grid:
     """Return a table without its empty columns."""
-    used = [place for place in range(len(grid.columns)) if any(row[place] not in ((), ("",)) for row in grid.rows)]
-    rows = tuple(tuple(row[place] for place in used) for row in grid.rows)
-    return replace(grid, columns=tuple(grid.columns[place] for place in used), rows=rows)
+    used = [place for place in range(len(grid.columns)) if any(row[place] not in ((), "") for row in grid.rows)]
+    rows = [[row[place] for place in used] for row in grid.rows]
+    return replace(grid, columns=[grid.columns[place] for place in used], rows=rows)
 
 
 def _remarks(text: str) -> list[str]:
@@ -569,5 +519,5 @@ def _remarks(text: str) -> list[str]:
     return [" ".join(group) for some, group in groupby(said, bool) if some]
 
 
-def _members(members: tuple[str, ...], range_: tuple[int, int] | None) -> str:
-    return f"{range_[0]} to {range_[1]}" if range_ else ", ".join(each.replace("_", " ") for each in members)
+def _members(kind: Kind) -> str:
+    return " to ".join(map(str, kind.range)) if kind.range else ", ".join(kind.members).replace("_", " ")

@@ -39,16 +39,11 @@ from interpreter.pages.page import (
     Statements,
     Strong,
     Words,
+    inlines,
 )
 from interpreter.pages.rule_sections import sentence
 from interpreter.pages.rulebook import Book, component_grid
-from interpreter.reading.compose import (
-    cites_below,
-    declarations_in,
-    declared_in,
-    parts_of,
-    player_range,
-)
+from interpreter.reading.compose import cites_below, declarations_in, declared_in, parts_of
 from interpreter.reading.files import Document, Shelf
 from interpreter.reading.ruleset_files import can_have, files_of, overlays_for, rulesets_of
 from interpreter.reading.statements import Statement
@@ -107,7 +102,7 @@ def sheet_of_file(shelf: Shelf, document: Document, players: int | None = None) 
     if players is not None:
         parts[0].ruleset.check_players(players)
     editions = [title for host in hosts for title in _editions(host.files)] if document.kind != "edition" else []
-    limit = player_range(document.root.get("players"))
+    limit = document.players
     lead = _lead(family_title(parts[0].ruleset), [", ".join(dict.fromkeys(editions))], str(limit or ""))
     return _page(_title(document), lead, parts, players, None)
 
@@ -188,24 +183,24 @@ def _changes(document: Document) -> bool:
 
 
 def _title(document: Document) -> str:
-    return word(document.root.get("title"), document.id)
+    return document.title
 
 
 def _editions(files: Sequence[Document]) -> list[str]:
     """Return the titles of the editions that no other one among these files extends."""
-    extended = {word(file.root.get("extends")) for file in files}
+    extended = {word(file.head.extends) for file in files}
     return [_title(file) for file in files if file.kind == "edition" and file.id not in extended]
 
 
-def _lead(family: str, layers: Sequence[str], players: str) -> Words:
-    return (" · ".join(dict.fromkeys(filter(None, (family, *layers, f"{players} players" if players else "")))),)
+def _lead(family: str, layers: Sequence[str], players: str) -> str:
+    return " · ".join(dict.fromkeys(filter(None, (family, *layers, f"{players} players" if players else ""))))
 
 
 # --- content
 
 
 def _page(
-    title: str, lead: Words, parts: Sequence[_Part], players: int | None, settings: dict[str, Value] | None
+    title: str, lead: str, parts: Sequence[_Part], players: int | None, settings: dict[str, Value] | None
 ) -> Page:
     first, *others = (
         _Telling(part, f"part-{number}-" if number else "", players, settings) for number, part in enumerate(parts)
@@ -215,7 +210,7 @@ def _page(
         blocks = tuple(other.blocks(first.cited))
         sections.append(Section(f"{other.prefix}beside", f"Only with: {other.part.beside}", blocks))
     if doubts := {each.id: each for telling in (first, *others) for each in telling.doubts}:
-        sections.append(Section("open", "Where the rulebook leaves it open", (Statements(tuple(doubts.values())),)))
+        sections.append(Section("open", "Where the rulebook leaves it open", [Statements([*doubts.values()])]))
     front = (Paragraph(lead, "lead"), *first.front(title))
     page = Page(title, front, tuple(section for section in sections if section.blocks))
     form = next((form for form, room in ROOM.items() if lines_of(page) <= room), "dense sheet")
@@ -264,8 +259,8 @@ class _Telling:
     def front(self, title: str) -> Iterator[Block]:
         """Yield the origin of data that no rulebook has, and the board."""
         for document, _ in self.part.roots:
-            if origin := word(document.root.get("provenance")):
-                yield Paragraph((origin,), "note")
+            if origin := document.head.provenance:
+                yield Paragraph(origin, "note")
         graph = self.model.graph
         if graph is not None and any(section in ("nodes", "links") for section, _ in self.entries):
             yield self.book.drawing(f"{counted(len(graph.nodes), 'node')}, {counted(len(graph.links), 'link')}", title)
@@ -273,7 +268,7 @@ class _Telling:
     def sections(self) -> Iterator[Section]:
         yield Section("box", "In the box", tuple(self._box()))
         for phase, quoted in self._chapters(frozenset()).items():
-            yield Section(f"chapter-{phase}", self._chapter(phase), (Statements(tuple(quoted)),) if quoted else ())
+            yield Section(f"chapter-{phase}", self._chapter(phase), [Statements(quoted)] if quoted else ())
         yield Section("tables", "Tables", tuple(self._tables()))
         yield Section("changes", "Changes", tuple(self._changes()))
 
@@ -282,7 +277,7 @@ class _Telling:
         yield from self._box()
         for quoted in self._chapters(told).values():
             if quoted:
-                yield Statements(tuple(quoted))
+                yield Statements(quoted)
         yield from self._tables()
         yield from self._changes()
 
@@ -318,7 +313,7 @@ class _Telling:
 
     def _in_order(self, ids: Set[str]) -> list[str]:
         """Sort statements as their rulebooks do, those of the part's own books first, and fills after all others."""
-        books = {book.text for document, _ in self.part.roots for book in words(document.root.get("rulebook"))}
+        books = {book.text for document, _ in self.part.roots for book in words(document.head.rulebook)}
         known = self.ruleset.statements
         found = [id for id in known if id in ids]
         return sorted(found, key=lambda id: (known[id].book not in books, known[id].kind == "fill"))
@@ -365,13 +360,13 @@ class _Telling:
         items: list[Words] = []
         for section, entry in self.entries:
             if section in (*_RULES, *_STATE) and not self._cites(entry):
-                name, about = Strong(self.book.teller.heading(section, entry.name)), word(entry.get("about"))
+                name, about = Strong(self.book.teller.heading(section, entry.name)), entry.remarks.about
                 if section in _RULES and about and (entry.covers is not None or not self.cited):
                     items.append((name, ": ", sentence(about)))
                 elif entry.covers is not None and not self.cited:
                     items.append((name, " ", _text(entry)))
         if items:
-            yield Listing(tuple(items))
+            yield Listing(items)
 
 
 def _text(entry: Entry) -> Inline:
@@ -396,9 +391,9 @@ def _lines(block: Block | Section) -> int:
         case Statements(items):
             return sum(_wrapped(f"{each.text}   {each.reading} {each.id}") for each in items)
         case Listing(items):
-            return sum(_wrapped("".join(map(_written, item))) for item in items)
+            return sum(_wrapped(_written(item)) for item in items)
         case Paragraph(words):
-            return _wrapped("".join(map(_written, words)))
+            return _wrapped(_written(words))
         case Grid(_, rows):
             return 3 + ceil(len(rows) / 2)  # a long table is split, and tables are side by side
         case Drawing():
@@ -411,5 +406,5 @@ def _wrapped(text: str) -> int:
     return ceil(len(text) / _LETTERS)
 
 
-def _written(word: Inline) -> str:
-    return word if isinstance(word, str) else word.text
+def _written(words: Words) -> str:
+    return "".join(word if isinstance(word, str) else word.text for word in inlines(words))

@@ -140,8 +140,7 @@ def _path(game: Constants) -> Callable[..., Value]:
 
 
 def dealt_lengths(model: Model) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
-    """Return the function from the cards that are dealt onto the links to their lengths. It is memoised: equal cards
-    give the same object."""
+    """Return the memoised function from the cards that are dealt onto the links to their lengths."""
     assert model.graph is not None
     name, links = model.graph.length or "", len(model.graph.links)
 

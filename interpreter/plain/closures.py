@@ -16,6 +16,7 @@ __all__ = [
     "MAXIMUM_NUMBER",
     "MAXIMUM_PASSES",
     "MAXIMUM_STEPS",
+    "Called",
     "Env",
     "Evaluate",
     "Meter",
@@ -30,6 +31,9 @@ Env = list[Value]
 Evaluate = Callable[[State, Env], Value]
 Run = Callable[[State, Env], Value]
 """A step. It returns the result of its procedure, or :data:`GOES_ON`."""
+
+Called = Callable[[State, tuple[Value, ...]], Value]
+"""A rule as a function of the state and its arguments."""
 
 GOES_ON = object()
 

@@ -26,7 +26,7 @@ from interpreter.language.types import (
 from interpreter.lowering.constants import Caller, Constants, RuleFailure
 from interpreter.lowering.lower import Program
 from interpreter.plain import builtin_functions as builtins
-from interpreter.plain.closures import Env, Evaluate, Meter, bounded, effort, grows, weight
+from interpreter.plain.closures import Called, Env, Evaluate, Meter, bounded, effort, grows, weight
 
 __all__ = ["LONG", "Evaluator", "measure_of"]
 
@@ -47,13 +47,7 @@ def measure_of(type_: Type) -> Callable[[Value, Span], int]:
 class Evaluator:
     """Compiles expressions to closures."""
 
-    def __init__(
-        self,
-        program: Program,
-        constants: Constants,
-        meter: Meter,
-        called: Mapping[str, Callable[[State, tuple[Value, ...]], Value]],
-    ) -> None:
+    def __init__(self, program: Program, constants: Constants, meter: Meter, called: Mapping[str, Called]) -> None:
         self.program, self.constants, self.meter = program, constants, meter
         self.base = constants.layout.base
         self._called = called
@@ -193,8 +187,7 @@ class Evaluator:
         return charged
 
     def weighed(self, made: Evaluate, span: Span, is_nested: bool) -> Evaluate:
-        """Wrap the making of a list or record: the total size of one with composite items is bounded, and costs
-        steps."""
+        """Wrap the making of a list or record: the size of one with composite items is bounded, and costs steps."""
         return self.charged(made, span, lambda value: weight(value, span)) if is_nested else made
 
     def looked_through(self, items: core.Expression, cost: int, span: Span | None = None) -> Evaluate:
@@ -385,18 +378,14 @@ class Evaluator:
 
         if node.operation == "sorted":
             return lambda state, env: tuple(item for _, item in sorted(keyed(state, env), key=itemgetter(0)))
-        largest = node.operation == "max"
+        extreme = max if node.operation == "max" else min
 
         def best(state: State, env: Env) -> Value:
             entries = keyed(state, env)
             if not entries:
                 return None
-            chosen = entries[0]
-            for entry in entries[1:]:
-                if (entry[0] > chosen[0]) if largest else (entry[0] < chosen[0]):
-                    chosen = entry
-            env[variable] = chosen[1]
-            return chosen[1]
+            env[variable] = extreme(entries, key=itemgetter(0))[1]
+            return env[variable]
 
         return self._found(node, best)
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from interpreter.base.lazy import Lazy
 from interpreter.kernel.state import State, Value
 from interpreter.language.model import RuleLayer
 from interpreter.lowering.constants import Constants
 from interpreter.lowering.lower import Program
-from interpreter.plain.closures import GOES_ON, Env, Evaluate, Meter, effort
+from interpreter.plain.closures import GOES_ON, Called, Env, Evaluate, Meter, effort
 from interpreter.plain.evaluate import LONG, Evaluator, measure_of
 from interpreter.plain.perform import Performer
 
-__all__ = ["Called", "Functions"]
-
-Called = Callable[[State, tuple[Value, ...]], Value]
-"""A rule as a function of the state and its arguments."""
+__all__ = ["Functions"]
 
 
 class Functions:
@@ -31,8 +26,8 @@ class Functions:
         self.steps = Performer(self.expressions)
 
     def _called(self, name: str) -> Called:
-        make = self._procedure if self.program.reach.procedures[name].form == "does" else self._function
-        return make(name)
+        is_procedure = self.program.reach.procedures[name].form == "does"
+        return self._procedure(name) if is_procedure else self._function(name)
 
     def _procedure(self, name: str) -> Called:
         lowered = self.program.procedures[name]
@@ -76,8 +71,7 @@ class Functions:
 
     def _function_body(self, layer: RuleLayer) -> Evaluate:
         if layer.form == "permits":
-            requirements = layer.requirements
-            lines = [(self.expressions.compile(line.test), line.bind) for line in requirements]
+            lines = [(self.expressions.compile(line.test), line.bind) for line in layer.requirements]
 
             def permits(state: State, env: Env) -> Value:
                 for test, bind in lines:

@@ -19,7 +19,7 @@ from interpreter.base.lazy import Lazy
 from interpreter.base.source import Span
 from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.effects import CHOICE, take_back
-from interpreter.kernel.state import Frame, State, Value
+from interpreter.kernel.state import Frame, State, Value, stacked
 from interpreter.language import core
 from interpreter.language.core import Option
 from interpreter.language.model import StandingRule
@@ -216,10 +216,8 @@ class Machine:
             return
         failed = self.program.layer_at(failure.span) if failure.span is not None and not failure.chain else None
         last = failure.chain[-1][0] if failure.chain else failed.spoken if failed is not None else ""
-        frame: Frame | None = (going[0], (), going[2], -1)
         is_first = True  # an active standing rule, or one that runs without suspending, is in the chain already
-        while frame is not None:
-            index, _, frame, _ = frame
+        for index, *_ in stacked((going[0], (), going[2], -1)):
             if index < self.first_special:
                 stretch = self.program.stretches[index]
                 rule = self.program.procedures[stretch.procedure].layer.spoken
@@ -391,8 +389,7 @@ class Machine:
         rule = watch.rule
         cost = effort(rule.test)
         binders = [(index, self.expressions.looked_through(items, cost)) for index, items in watch.binders]
-        bound = () if watch.seat is None else ((rule.binders[0][0], watch.seat),)
-        known = tuple(seat for _, seat in bound)
+        known = () if watch.seat is None else (watch.seat,)
         meter = self.meter
         test = self.expressions.compile(rule.test) if rule.test is not None else None
         size = rule.local_count
@@ -400,9 +397,9 @@ class Machine:
         def match(state: State) -> tuple[Value, ...] | None:
             env: Env = [None] * size
             try:
-                for index, seat in bound:
+                for seat in known:
                     meter.charge(1 + cost, rule.span)
-                    env[index] = seat
+                    env[rule.binders[0][0]] = seat
                 for values in _combinations(state, env, binders):
                     if test is None or test(state, env):
                         return (*known, *values)
@@ -421,17 +418,9 @@ class Machine:
         if lowered.steps is not None:
             value = self.functions.called[procedure](state, tuple(values))
             return self._leave(up, value)
-        if self._depth(up) >= MAXIMUM_DEPTH:
+        if sum(frame[0] < self.first_special for frame in stacked(up)) >= MAXIMUM_DEPTH:
             raise RuleFailure(TOO_DEEP, lowered.layer.span, "R002")
         return lowered.entry, [*values, *([None] * (lowered.local_count - len(values)))], up
-
-    def _depth(self, frame: Frame | None) -> int:
-        """Return the number of procedures that have a frame in a stack of frames."""
-        depth = 0
-        while frame is not None:
-            depth += frame[0] < self.first_special
-            frame = frame[2]
-        return depth
 
     def _leave(self, up: Frame | None, value: Value) -> Going:
         assert up is not None

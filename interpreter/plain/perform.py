@@ -167,8 +167,7 @@ class Performer:
         return guarded
 
     def _moves_cards(self, span: Span, cards: Evaluate, target: core.Expression, where: str) -> Run:
-        """Move cards to a zone or pile. Each is searched for among all cards, and the log stores the zone that it
-        leaves."""
+        """Move cards to a zone or pile. Each is searched among all cards; the log stores the zone that it leaves."""
         effects, meter = self.effects, self.meter
         cost = EFFECT + len(self.constants.model.cards) // 8
         to = effects.move_to_pile if isinstance(target.type, PileType) else effects.move_cards

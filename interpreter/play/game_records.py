@@ -17,7 +17,6 @@ from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Note, RulesetError
 from interpreter.base.plain_data import Json, Value
-from interpreter.base.yaml_values import words
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game, new_game
 from interpreter.engine.refusal import IllegalMove
@@ -211,7 +210,7 @@ def ruleset_of(saved: SavedGame, name: str | None = None) -> Ruleset:
     if document is None:
         named = (Note(f"the saved game `{saved.file}` names it"),) if saved.file is not None and name is None else ()
         raise RulesetError([replace(each, notes=(*each.notes, *named)) for each in diagnostics])
-    own = [scalar.text for scalar in words(document.root.get("overlays"))]
+    own = [scalar.text for scalar in document.head.overlays]
     recorded = saved.header.get("overlays", own)
     refused = [f"-{overlay}" for overlay in own if overlay not in recorded]
     # a saved game was allowed when it was played
@@ -238,8 +237,7 @@ def unknown_settings(ruleset: Rules, saved: SavedGame) -> list[str]:
 
 def replay_game(ruleset: Rules, saved: SavedGame, until: int | None = None) -> Game:
     """Replay the choices of a saved game, or the first ``until`` of them. Raises :class:`Difference`."""
-    for game in replaying(ruleset, saved, until):  # noqa: B007
-        pass
+    *_, game = replaying(ruleset, saved, until)
     return game
 
 
@@ -261,10 +259,9 @@ def replaying(ruleset: Rules, saved: SavedGame, until: int | None = None) -> Ite
 
 
 def _again(game: Game, number: int, line: Choice) -> None:
-    decision = game.decision
+    decision = game.decision_of(line["by"]) or game.decision
     if decision is None:
         raise Difference(number, "the game is over before it")
-    decision = game.decision_of(line["by"]) or decision
     recorded = line.get("decision", decision.name)
     if (decision.actor, decision.name) != (line["by"], recorded):
         rule = decision.site.procedure.split("@")[0]
@@ -284,8 +281,7 @@ def _check_end(game: Game, saved: SavedGame) -> None:
     last = len(saved.choices)
     if game.result is None:
         raise Difference(last, "the saved game ends after it; this one goes on")
-    if list(game.result.places) != saved.end["places"]:
-        got, want = list(game.result.places), saved.end["places"]
+    if (got := list(game.result.places)) != (want := saved.end["places"]):
         raise Difference(last, f"the places are {got}; in the saved game they are {want}")
     if saved.end.get("digest", game.digest()) != game.digest():
         raise Difference(last, "the last state differs from the saved game")

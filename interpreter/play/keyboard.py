@@ -16,7 +16,6 @@ from interpreter.engine.game import Game
 from interpreter.engine.values import PATH, Names, separators
 from interpreter.engine.views import Spoken
 from interpreter.kernel.state import Value
-from interpreter.language.core import Choice
 from interpreter.language.types import (
     BagType,
     BoolType,
@@ -98,7 +97,6 @@ def _single(
 
 
 def _as_typed(names: Names, option: OptionSite, values: Sequence[Value]) -> str:
-    """Format an option as the user types it."""
     pairs = zip(option.core.choices, values, strict=True)
     return " ".join([option.name, *(f"{choice.name}={_typed(names, choice.type, value)}" for choice, value in pairs)])
 
@@ -133,7 +131,6 @@ def _values(names: Names, type_: Type, values: Iterable[Value]) -> str:
 
 
 def _typed(names: Names, type_: Type, value: Value) -> str:
-    """Format a value as typed."""
     if value is None:
         return "none"
     match type_:
@@ -218,10 +215,10 @@ def _groupings(words: list[str], most: int) -> Iterator[list[str]]:
 def _chosen(names: Spoken, option: OptionSite, texts: Iterable[str]) -> dict[str, Json]:
     """Return the choice of an alternative with typed values. Raises ``ValueError`` if there is no choice for one."""
     choice: dict[str, Json] = {"do": option.name}
-    choices = {item.name: item for item in option.core.choices}
+    types = {item.name: item.type for item in option.core.choices}
     for text in texts:
-        name, value = _assigned(text, choices, choice, names)
-        choice[name] = _public(names, value, choices[name].type)
+        name, value = _assigned(text, types, choice, names)
+        choice[name] = _public(names, value, types[name])
     return choice
 
 
@@ -229,9 +226,7 @@ def _option(decision: Decision, word: str, names: Names) -> OptionSite:
     """Find an alternative by its name or a prefix of it."""
     options = {option.name: option for option in decision.site.options}
     prefix = word.replace("-", "_").casefold()
-    matches = [name for name in options if name.startswith(prefix)]
-    if prefix in options:
-        return options[prefix]
+    matches = [prefix] if prefix in options else [name for name in options if name.startswith(prefix)]
     if len(matches) == 1:
         return options[matches[0]]
     known = ", ".join(f"`{name}`" for name in (matches or options))
@@ -239,7 +234,7 @@ def _option(decision: Decision, word: str, names: Names) -> OptionSite:
     raise ValueError(names.frame("typed.none_of", word=word, known=known, near=hint))
 
 
-def _assigned(word: str, choices: dict[str, Choice], chosen: dict[str, Json], names: Names) -> tuple[str, str]:
+def _assigned(word: str, choices: dict[str, Type], chosen: dict[str, Json], names: Names) -> tuple[str, str]:
     """Return the choice that a typed word belongs to, and its text."""
     name, equals, value = word.partition("=")
     if equals:
@@ -295,12 +290,11 @@ def _plain(name: object) -> str:
     return str(name).casefold().replace("_", " ")
 
 
-def _json(text: str) -> Json:
+def _json(text: str) -> Value:
     try:
-        value: Json = json.loads(text)
+        return json.loads(text)
     except ValueError:
         return text
-    return value
 
 
 def _items(names: Spoken, text: str, type_: ListType | SetType) -> list[Value]:

@@ -34,15 +34,12 @@ class Watcher(Protocol):
 
     def moment(self, game: Game, word: str) -> None:
         """Called when the game, a round, phase or turn begins or ends, possibly between two decisions."""
-        ...
 
     def asked(self, game: Game, decision: Decision) -> None:
         """Called before a bot decides."""
-        ...
 
     def chosen(self, game: Game, decision: Decision, option: Option) -> None:
         """Called after a choice, when the game is at the next decision."""
-        ...
 
 
 def who_decides(bots: Sequence[Bot], decision: Decision) -> Bot:
@@ -86,10 +83,7 @@ class Match:
         """Number of decisions before the first look in that round."""
         self._seen: set[str] = set()
         ruleset.check_players(len(bots))
-        if game is not None:
-            self.game = game
-        else:
-            self.game = Game.seated(ruleset.table(len(bots), ruleset.settings(settings or {})), seed, chance)
+        self.game = game or Game.seated(ruleset.table(len(bots), ruleset.settings(settings or {})), seed, chance)
         announce(self.game.machine, self.game.ruleset, bots)
         if self.watchers:
             listen(self.game.state, self._moment)
@@ -149,8 +143,10 @@ class Match:
         """Make a choice. Raises as :meth:`Game.apply` does."""
         decision = self.game.decision
         self.game.apply(option)
-        if self.watchers and decision is not None:
-            chosen = option if isinstance(option, Option) else _as_option(self.game)
+        if self.watchers:
+            chosen = option if isinstance(option, Option) else self.game.last_choice
+            assert decision is not None
+            assert chosen is not None
             for watcher in self.watchers:
                 watcher.chosen(self.game, decision, chosen)
 
@@ -159,10 +155,3 @@ class Match:
         while self.step():
             pass
         return self.game.result
-
-
-def _as_option(game: Game) -> Option:
-    """Return the last choice."""
-    option = game.last_choice
-    assert option is not None
-    return option

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
 from msgspec import Struct
 
@@ -54,12 +55,12 @@ def standalone(ruleset: Ruleset, people: int, settings: Mapping[str, Value], pol
         by_chance.append(sorted({asks[index][1].ask.name for index in unsupported}))
     streams = [signed(name_hash(BOT_STREAM.format(seat))) for seat in range(len(builder.constants.seats))]
     module = standalone_module(builder, initial, bots, streams)
-    described_policies: list[dict[str, Json]] = [
+    described: list[dict[str, Json]] = [
         {"name": name, "number": number, "by_chance": unsupported}
         for number, (name, unsupported) in enumerate(zip(policies, by_chance, strict=True))
     ]
     manifest = _Manifest(ruleset, table, builder, module)
-    return Standalone(module.text, manifest.whole(people, settings, described_policies, streams), builder)
+    return Standalone(module.text, manifest.whole(settings, described, streams), builder)
 
 
 class _Manifest:
@@ -69,7 +70,7 @@ class _Manifest:
         self.shapes: Shapes = builder.shapes
 
     def whole(
-        self, people: int, settings: Mapping[str, Value], policies: list[dict[str, Json]], streams: list[int]
+        self, settings: Mapping[str, Value], policies: list[dict[str, Json]], streams: list[int]
     ) -> dict[str, Value]:
         builder, model, module = self.builder, self.model, self.module
         return {
@@ -77,7 +78,7 @@ class _Manifest:
             "ruleset": self.ruleset.id,
             "title": self.ruleset.composition.title,
             "digest": self.ruleset.digest,
-            "players": people,
+            "players": self.table.seats,
             "settings": {name: self._setting(name, value) for name, value in settings.items()},
             "memory": {
                 "state": STATE,
@@ -94,12 +95,8 @@ class _Manifest:
             "cells": [self._cells(name, group) for name, group in builder.memory.groups.items()],
             "decisions": [self._decision(index) for index in builder.decisions.asks],
             "events": [
-                {
-                    "name": event.name,
-                    "fields": {name: str(type_) for name, type_ in event.fields.items()},
-                    "says": _said(event.says),
-                }
-                for event in model.events.values()
+                {"name": each.name, "fields": {k: str(v) for k, v in each.fields.items()}, "says": _said(each.says)}
+                for each in model.events.values()
             ],
             "says": {name: _said(phrases) for name, phrases in model.says.items()},
             "policies": policies,
@@ -181,11 +178,11 @@ class _Manifest:
         ask = end.ask
         alternatives: list[Json] = []
         for number, option in enumerate(ask.options):
-            offset = WORD
-            choices: list[Json] = []
-            for choice in option.choices:
-                choices.append({"name": choice.name, "offset": offset, "shape": self._shape(choice.type)})
-                offset += self.shapes.words(choice.type) * WORD
+            sizes = (self.shapes.words(choice.type) * WORD for choice in option.choices)
+            choices: list[Json] = [
+                {"name": choice.name, "offset": offset, "shape": self._shape(choice.type)}
+                for choice, offset in zip(option.choices, accumulate(sizes, initial=WORD), strict=False)
+            ]
             says = _said(self.model.says.get(f"{ask.name}.{option.name}", {}))
             alternatives.append({"number": number, "name": option.name, "choices": choices, "says": says})
         return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 
 from interpreter.bots.player import Code
@@ -40,7 +41,7 @@ class Foresight:
         if self.decision.site.ask.at_once is not None:
             return ""
         state, player = self._known.clone(), self.decision.actor
-        try:
+        with suppress(Unseen, RuleFailure):
             for number, record in enumerate(forecast(self.table, state, code)):
                 match read(record):
                     case Event() as event:
@@ -51,6 +52,4 @@ class Foresight:
                         return ""
                     case Choice() if number:
                         return ""
-        except (Unseen, RuleFailure):
-            pass
         return ""

@@ -7,9 +7,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import IO
+from typing import IO, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.plain_data import Json, Value
@@ -20,7 +23,7 @@ from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.views import Line, numbered_lines, pending
+from interpreter.engine.views import numbered_lines, pending
 from interpreter.explain.legality import conditions_of
 from interpreter.lowering.constants import RuleFailure
 
@@ -49,38 +52,52 @@ class Refused(Exception):
         return {"code": self.code, "message": self.message, **({"data": self.data} if self.data else {})}
 
 
-class _Params:
-    """Parameters of a request. Each is taken once; any left at the end are unknown."""
+class _Parameter(Struct, frozen=True):
+    """A parameter of a method: its JSON type, in words too; its default, unless it is required; the range of a
+    number."""
 
-    def __init__(self, params: object) -> None:
-        if params is None:
-            params = {}
-        if not isinstance(params, dict):
-            raise Refused(PARAMS, "params: want an object")
-        self.left: dict[str, Json] = dict(params)
-        self.known: list[str] = []
+    name: str
+    want: str
+    kind: type
+    default: Value = ...
+    least: int = 0
+    most: int = 2**64 - 1
 
-    def take(self, name: str, want: str, kind: type | tuple[type, ...], default: object = ...) -> Value:
-        """Take a parameter of a JSON type. It is required unless a default is passed; ``null`` counts as missing."""
-        self.known.append(name)
-        value = self.left.pop(name, None)
+    def of(self, params: Mapping[str, Value]) -> Value:
+        """Return the value of the parameter; ``null`` counts as missing."""
+        value = params.get(self.name)
         if value is None:
-            if default is ...:
-                raise Refused(PARAMS, f"`{name}` is missing, want {want}")
-            return default
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise Refused(PARAMS, f"{name}: got {_short(value)}, want {want}")
+            if self.default is ...:
+                raise Refused(PARAMS, f"`{self.name}` is missing, want {self.want}")
+            return self.default
+        if not isinstance(value, self.kind) or isinstance(value, bool):
+            raise Refused(PARAMS, f"{self.name}: got {_short(value)}, want {self.want}")
+        if isinstance(value, int) and not self.least <= value <= self.most:
+            raise Refused(PARAMS, f"{self.name}: got {_short(value)}, want {self.least} to {self.most}")
         return value
 
-    def number(self, name: str, default: object = ..., least: int = 0, most: int = 2**64 - 1) -> Value:
-        value = self.take(name, "a whole number", int, default)
-        if value is not default and not least <= value <= most:
-            raise Refused(PARAMS, f"{name}: got {_short(value)}, want {least} to {most}")
-        return value
 
-    def finish(self) -> None:
-        for name in self.left:
-            raise Refused(PARAMS, f"unknown parameter `{name[:60]}`{did_you_mean(name, self.known)}")
+def _number(name: str, default: Value = ..., least: int = 0, most: int = 2**64 - 1) -> _Parameter:
+    return _Parameter(name, "a whole number", int, default, least, most)
+
+
+_GAME, _PLAYER, _BY = _number("game"), _number("player", None), _number("by", None)
+"""A game, and one of its seats."""
+
+METHODS: dict[str, tuple[Callable[..., dict[str, Json]], tuple[_Parameter, ...]]] = {}
+"""Methods by name, with their parameters."""
+
+_Method = TypeVar("_Method", bound=Callable[..., dict[str, Json]])
+
+
+def _method(*parameters: _Parameter) -> Callable[[_Method], _Method]:
+    """Make a function a method of the protocol. It gets the values of these parameters."""
+
+    def added(function: _Method) -> _Method:
+        METHODS[function.__name__] = function, parameters
+        return function
+
+    return added
 
 
 def _short(value: object) -> str:
@@ -121,19 +138,16 @@ class Engine:
         method = request.get("method")
         if not isinstance(method, str):
             raise Refused(REQUEST, "method: want a text")
-        handler = METHODS.get(method)
-        if handler is None:
+        if method not in METHODS:
             hint = did_you_mean(method, METHODS) or f"; there are {', '.join(METHODS)}"
             raise Refused(METHOD, f"unknown method `{method[:60]}`{hint}")
-        params = _Params(request.get("params"))
+        handler, parameters = METHODS[method]
+        values = list(self._values(request.get("params"), parameters))
         try:
-            return handler(self, params)
+            return handler(self, *values)
         except IllegalMove as error:
-            reasons: list[Json] = [
-                {"message": each.message, "rule": each.rule, "cites": list(each.cites)} for each in error.reasons
-            ]
-            data = {"rule": error.rule, "cites": list(error.cites), "reasons": reasons}
-            raise Refused(ILLEGAL, str(error), data) from None
+            reasons = [_picked(each, "message", "rule", "cites") for each in error.reasons]
+            raise Refused(ILLEGAL, str(error), {**_picked(error, "rule", "cites"), "reasons": reasons}) from None
         except RuleFailure as error:
             chain = [str(caller) for caller in error.chain]
             place = str(error.span) if error.span else None
@@ -143,41 +157,35 @@ class Engine:
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise Refused(PARAMS, str(error)) from None
 
-    # --- games
+    def _values(self, params: Json, parameters: Sequence[_Parameter]) -> Iterator[Value]:
+        """Yield the values of the parameters of a request: the game for its number. At the end, others are refused."""
+        if not isinstance(params, dict | None):
+            raise Refused(PARAMS, "params: want an object")
+        given: dict[str, Value] = params or {}
+        for parameter in parameters:
+            if parameter in (_PLAYER, _BY):
+                seats = len(self.games[given["game"]].machine.constants.seats)
+                parameter = replace(parameter, most=seats - 1)
+            value = parameter.of(given)
+            if parameter is _GAME and value not in self.games:
+                raise Refused(NO_GAME, f"unknown game {value}")
+            yield self.games[value] if parameter is _GAME else value
+        known = [parameter.name for parameter in parameters]
+        for name in given:
+            if name not in known:
+                raise Refused(PARAMS, f"unknown parameter `{name[:60]}`{did_you_mean(name, known)}")
 
-    def _game(self, params: _Params) -> tuple[int, Game]:
-        number = params.number("game")
-        game = self.games.get(number)
-        if game is None:
-            raise Refused(NO_GAME, f"unknown game {number}")
-        return number, game
+    # --- games
 
     def _added(self, game: Game) -> dict[str, Json]:
         if len(self.games) >= MOST_GAMES:
             raise Refused(PARAMS, f"too many games: {MOST_GAMES}; `close` some first")
         self._last += 1
         self.games[self._last] = game
-        return self._status(self._last, game)
+        return self.status(game)
 
-    def _status(self, number: int, game: Game, player: int | None = None) -> dict[str, Json]:
-        status: dict[str, Json] = {"game": number, "over": game.is_over}
-        question = pending(game.table, game.state, player)
-        for name in ("decision", "actor", "actors", "context"):
-            status[name] = question[name]
-        status["choices"] = len(game.choices)
-        result = game.result if game.is_over else None
-        if result is not None:
-            status["result"] = {
-                "places": list(result.places),
-                "winners": result.winners,
-                "keys": list(map(self.ruleset.model.keys_by_name, result.keys)),
-            }
-        return status
-
-    def _player(self, game: Game, params: _Params, name: str = "player") -> int | None:
-        seats = len(game.machine.constants.seats)
-        seat: int | None = params.number(name, None, 0, seats - 1)
-        return seat
+    def _number_of(self, game: Game) -> int:
+        return next(number for number, each in self.games.items() if each is game)
 
     def _decision(self, game: Game, by: int | None) -> Decision:
         decision = game.decision if by is None else game.decision_of(by)
@@ -187,8 +195,8 @@ class Engine:
 
     # --- methods
 
-    def version(self, params: _Params) -> dict[str, Json]:
-        params.finish()
+    @_method()
+    def version(self) -> dict[str, Json]:
         return {
             "protocol": PROTOCOL,
             "regelwerk": self.program,
@@ -200,37 +208,41 @@ class Engine:
             "methods": list(METHODS),
         }
 
-    def new(self, params: _Params) -> dict[str, Json]:
-        players = params.number("players", self.ruleset.players.usual, 1, 99)
-        seed = params.number("seed", 0)
-        settings = params.take("settings", "an object", dict, {})
-        chance = params.take("chance", "an object", dict, None)
-        params.finish()
-        return self._added(self.ruleset.new_game(players, seed, settings, chance))
+    @_method(
+        _number("players", None, 1, 99),
+        _number("seed", 0),
+        _Parameter("settings", "an object", dict, None),
+        _Parameter("chance", "an object", dict, None),
+    )
+    def new(self, players: int | None, seed: int, settings: Value, chance: Value) -> dict[str, Json]:
+        number = players or self.ruleset.players.usual
+        return self._added(self.ruleset.new_game(number, seed, settings or {}, chance))
 
-    def status(self, params: _Params) -> dict[str, Json]:
-        number, game = self._game(params)
-        player = self._player(game, params)
-        params.finish()
-        return self._status(number, game, player)
+    @_method(_GAME, _PLAYER)
+    def status(self, game: Game, player: int | None = None) -> dict[str, Json]:
+        question = pending(game.table, game.state, player)
+        status: dict[str, Json] = {
+            "game": self._number_of(game),
+            "over": game.is_over,
+            **{name: question[name] for name in ("decision", "actor", "actors", "context")},
+            "choices": len(game.choices),
+        }
+        result = game.result if game.is_over else None
+        if result is not None:
+            keys = list(map(self.ruleset.model.keys_by_name, result.keys))
+            status["result"] = {**_picked(result, "places", "winners"), "keys": keys}
+        return status
 
-    def options(self, params: _Params) -> dict[str, Json]:
-        _, game = self._game(params)
-        by = self._player(game, params, "by")
-        most = params.number("most", MOST_OPTIONS, 1, MOST_OPTIONS)
-        params.finish()
+    @_method(_GAME, _BY, _number("most", MOST_OPTIONS, 1, MOST_OPTIONS))
+    def options(self, game: Game, by: int | None, most: int) -> dict[str, Json]:
         if game.is_over and by is None:
             return {"options": [], "complete": True}
         options = self._decision(game, by).options
         listed = [option.as_dict() for option in islice(options, most + 1)]
         return {"options": listed[:most], "complete": len(listed) <= most}
 
-    def apply(self, params: _Params) -> dict[str, Json]:
-        number, game = self._game(params)
-        by = self._player(game, params, "by")
-        index = params.number("option", None)
-        choice = params.take("choice", "an object with `do`", dict, None)
-        params.finish()
+    @_method(_GAME, _BY, _number("option", None), _Parameter("choice", "an object with `do`", dict, None))
+    def apply(self, game: Game, by: int | None, index: int | None, choice: Value) -> dict[str, Json]:
         if (index is None) == (choice is None):
             raise Refused(PARAMS, "want either `choice` or `option`")
         if index is not None:
@@ -239,97 +251,69 @@ class Engine:
                 raise Refused(ILLEGAL, f"unknown option {index}")
             choice = listed[0].as_dict()
         game.apply(choice, by=by)
-        return self._status(number, game)
+        return self.status(game)
 
-    def view(self, params: _Params) -> dict[str, Json]:
-        _, game = self._game(params)
-        player = self._player(game, params)
-        params.finish()
+    @_method(_GAME, _PLAYER)
+    def view(self, game: Game, player: int | None) -> dict[str, Json]:
         return {"view": game.view(player)}
 
-    def log(self, params: _Params) -> dict[str, Json]:
-        _, game = self._game(params)
-        player, since = self._player(game, params), params.number("since", 0)
-        language = params.take("language", "a language", str, "en")
-        params.finish()
+    @_method(_GAME, _PLAYER, _number("since", 0), _Parameter("language", "a language", str, "en"))
+    def log(self, game: Game, player: int | None, since: int, language: str) -> dict[str, Json]:
+        facts = ("kind", "name", "text", "actor", "values", "rule", "cites")
         lines = [
-            {"number": place, **_line_data(line)}
+            {"number": place, **_picked(line, *facts)}
             for place, line in numbered_lines(game.table, game.state, player, language)
         ]
         return {"lines": lines[since:], "next": len(lines)}
 
-    def undo(self, params: _Params) -> dict[str, Json]:
-        number, game = self._game(params)
-        params.finish()
+    @_method(_GAME)
+    def undo(self, game: Game) -> dict[str, Json]:
         undone = bool(game.choices) and game.undo()
-        return {"undone": undone, **self._status(number, game)}
+        return {"undone": undone, **self.status(game)}
 
-    def clone(self, params: _Params) -> dict[str, Json]:
-        _, game = self._game(params)
-        params.finish()
+    @_method(_GAME)
+    def clone(self, game: Game) -> dict[str, Json]:
         return self._added(game.clone(log=True))
 
-    def save(self, params: _Params) -> dict[str, Json]:
-        _, game = self._game(params)
-        params.finish()
+    @_method(_GAME)
+    def save(self, game: Game) -> dict[str, Json]:
         return {"save": game.to_json()}
 
-    def load(self, params: _Params) -> dict[str, Json]:
-        text = params.take("save", "the result of `save`", str)
-        params.finish()
+    @_method(_Parameter("save", "the result of `save`", str))
+    def load(self, text: str) -> dict[str, Json]:
         return self._added(self.ruleset.load_game(text))
 
-    def explain(self, params: _Params) -> dict[str, Json]:
-        _, game = self._game(params)
-        player = self._player(game, params)
-        choice = params.take("choice", "an object with `do`", dict)
-        params.finish()
-        conditions = conditions_of(game, choice, player=player)
+    @_method(_GAME, _PLAYER, _Parameter("choice", "an object with `do`", dict))
+    def explain(self, game: Game, player: int | None, choice: Value) -> dict[str, Json]:
+        conditions = [
+            {
+                **_picked(each, "text", "holds"),
+                "values": dict(each.values),
+                **_picked(each, "rule", "place"),
+                "cites": {quote.id: quote.text for quote in each.cites},
+            }
+            for each in conditions_of(game, choice, player=player)
+        ]
         is_told = game.decision is not None and player in (None, game.decision.actor)
-        return {
-            "legal": game.accepts(choice) if is_told else None,
-            "conditions": [
-                {
-                    "text": each.text,
-                    "holds": each.holds,
-                    "values": dict(each.values),
-                    "rule": each.rule,
-                    "place": each.place,
-                    "cites": {quote.id: quote.text for quote in each.cites},
-                }
-                for each in conditions
-            ],
-        }
+        return {"legal": game.accepts(choice) if is_told else None, "conditions": conditions}
 
-    def hint(self, params: _Params) -> dict[str, Json]:
-        _, game = self._game(params)
-        name = params.take("bot", "the name of a bot", str, None)
-        params.finish()
+    @_method(_GAME, _Parameter("bot", "the name of a bot", str, None))
+    def hint(self, game: Game, name: str | None) -> dict[str, Json]:
         decision = self._decision(game, None)
         bot = bots_of(name or adviser(game.ruleset), game.ruleset, game.table.seats)[decision.actor]
         option = bot.choose(game.clone(log=True), decision, Stream(game.origin["seed"], "hint"))
         return {"choice": option.as_dict(), "bot": bot.name}
 
-    def close(self, params: _Params) -> dict[str, Json]:
-        number, _ = self._game(params)
-        params.finish()
+    @_method(_GAME)
+    def close(self, game: Game) -> dict[str, Json]:
+        number = self._number_of(game)
         del self.games[number]
         return {"closed": number}
 
-    def quit(self, params: _Params) -> dict[str, Json]:
-        params.finish()
+    @_method()
+    def quit(self) -> dict[str, Json]:
         self.is_over = True
         return {}
-
-
-METHODS: dict[str, Callable[[Engine, _Params], dict[str, Json]]] = {
-    method.__name__: method
-    for method in (
-        *(Engine.version, Engine.new, Engine.status, Engine.options, Engine.apply, Engine.view, Engine.log),
-        *(Engine.undo, Engine.clone, Engine.save, Engine.load, Engine.explain, Engine.hint, Engine.close, Engine.quit),
-    )
-}
-"""Methods by name."""
 
 
 def _parsed(line: str) -> dict[str, Json]:
@@ -352,16 +336,8 @@ def _line(message: Mapping[str, Json]) -> str:
     return json.dumps(message, ensure_ascii=True, separators=(",", ":"))
 
 
-def _line_data(line: Line) -> dict[str, Json]:
-    return {
-        "kind": line.kind,
-        "name": line.name,
-        "text": line.text,
-        "actor": line.actor,
-        "values": line.values,
-        "rule": line.rule,
-        "cites": list(line.cites),
-    }
+def _picked(record: object, *names: str) -> dict[str, Json]:
+    return {name: getattr(record, name) for name in names}
 
 
 def serve(ruleset: Ruleset, requests: IO[str], answers: IO[str], version: str = "") -> None:

@@ -6,27 +6,31 @@ all files in the order of their layers. The meaning of entries is left to the ch
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
+from functools import reduce
 from itertools import pairwise
+from operator import and_
 from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.plurals import quoted
+from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.base.yaml_values import Entry as YamlEntry
 from interpreter.base.yaml_values import Mapping, Scalar, Sequence, Value, word, words
 from interpreter.reading.files import KINDS, Document, Shelf, place_of
-from interpreter.reading.players import PlayerRange
+from interpreter.reading.players import MAXIMUM_PLAYERS, PlayerRange
+from interpreter.sections.behaviour import Phase
 from interpreter.sections.declarations import Entry, Layered
 from interpreter.sections.documents import NAMED_SECTIONS, SINGLE_SECTIONS, Sections
+from interpreter.sections.things import Card
 
 __all__ = [
     "ALLOW_UNDEFINED",
     "Composition",
-    "PlayerRange",
     "check_references",
     "cites_below",
     "compose",
@@ -34,21 +38,17 @@ __all__ = [
     "declared_in",
     "do_meet",
     "parts_of",
-    "player_range",
-    "undefined_with",
 ]
 
 LAYERED = ("rules", "tables", "triggers", "standing")
 """Sections in which two overlays that override the same name need a defined order."""
 
 ALLOW_UNDEFINED = "+undefined"
-MAXIMUM_PLAYERS = 12
 MOST_RULES = 2_000
 MOST_ENTRIES = 10_000
 MOST_PHASES = 50
 
 D = TypeVar("D", bound=Layered)
-_RANGE = re.compile(r"(-?[0-9]{1,9})(?:\.\.(-?[0-9]{1,9}))?")
 
 
 class Composition(Struct, frozen=True):
@@ -71,7 +71,7 @@ class Composition(Struct, frozen=True):
     @property
     def provenance(self) -> dict[str, str]:
         """Return the notes on the origin of unpublished values, by file."""
-        notes = {f"{file.kind} {file.id}": word(file.root.get("provenance")) for file in self.documents}
+        notes = {f"{file.kind} {file.id}": file.head.provenance for file in self.documents}
         return {file: text for file, text in notes.items() if text}
 
     def read(self, record: type[D]) -> Iterator[D]:
@@ -88,11 +88,11 @@ class Composition(Struct, frozen=True):
         return layers[-1] if layers else None
 
 
-def phases_of(value: Value) -> list[tuple[Scalar, Value | None]]:
+def phases_of(value: Value) -> list[tuple[Scalar, Scalar | None]]:
     """Return the names of the phases of a round, each with its condition or None."""
-    phases: list[tuple[Scalar, Value | None]] = []
+    phases: list[tuple[Scalar, Scalar | None]] = []
     for item in value.items if isinstance(value, Sequence) else (value,):
-        name, when = (item.get("phase"), item.get("when")) if isinstance(item, Mapping) else (item, None)
+        name, when = (Phase(item).phase, Phase(item).when) if isinstance(item, Mapping) else (item, None)
         if isinstance(name, Scalar):
             phases.append((name, when))
     return phases
@@ -108,18 +108,6 @@ def cites_below(value: Value) -> Iterator[Scalar]:
             yield from cites_below(item)
 
 
-def player_range(value: Value | None) -> PlayerRange | None:
-    """Read ``3``, ``3..6`` or a mapping with ``range``, ``otherwise``, ``with`` and ``because``."""
-    if isinstance(value, Mapping):
-        numbers, needed = player_range(value.get("range")), value.get("with")
-        entries = needed.entries if isinstance(needed, Mapping) else ()
-        overlays = tuple((int(entry.key.text), word(entry.value)) for entry in entries)
-        texts = word(value.get("otherwise")), word(value.get("because"))
-        return PlayerRange(numbers.low, numbers.high, texts[0], overlays, texts[1]) if numbers else None
-    match = _RANGE.fullmatch(word(value))
-    return PlayerRange(int(match[1]), int(match[2] or match[1])) if match else None
-
-
 def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple[Composition | None, list[Diagnostic]]:
     """Compose the files of a ruleset with the extra overlays; a name with a minus excludes an overlay.
 
@@ -131,24 +119,22 @@ def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple
     """
     collector = _Collector(shelf)
     collector.take(ruleset)
-    root = ruleset.root
-    family = collector.named("family", root.get("family"))
-    for name in words(family.root.get("uses") if family else None):
+    head, requested = ruleset.head, list(extra)
+    family = collector.named("family", head.family)
+    for name in family.head.uses if family is not None else ():
         collector.library(name)
-    edition = collector.chain(root.get("edition"))
-    chosen_map = collector.named("map", root.get("map"))
-    deck = collector.named("deck", root.get("deck"))
-    own, requested = words(root.get("overlays")), list(extra)
-    extra = [name for name in requested if name != ALLOW_UNDEFINED]
-    excluded = {_full_id(name[1:], root, shelf) for name in extra if name[:1] == "-"}
-    overlays = [collector.named("overlay", name) for name in own if name.text not in excluded]
-    overlays.extend(collector.overlay_by_id(_full_id(name, root, shelf)) for name in extra if name[:1] != "-")
-    collector.report_excluded(excluded - {name.text for name in own}, ruleset, edition)
-    if collector.failed:
+    edition = collector.chain(head.edition)
+    chosen_map, deck = collector.named("map", head.map), collector.named("deck", head.deck)
+    added = [_full_id(id, ruleset, shelf) for id in requested if id[:1] != "-" and id != ALLOW_UNDEFINED]
+    excluded = {_full_id(id[1:], ruleset, shelf) for id in requested if id[:1] == "-"}
+    overlays = [collector.named("overlay", name) for name in head.overlays if name.text not in excluded]
+    overlays.extend(collector.read("overlay", id) for id in added)
+    collector.report_excluded(excluded - {name.text for name in head.overlays}, ruleset, edition)
+    if collector.failed or family is None:
         return None, collector.diagnostics
-    stack = [*collector.libraries, *([family] if family else []), *edition, *(d for d in (chosen_map, deck) if d)]
-    on_top = {overlay.id: overlay for overlay in overlays if overlay}
-    if misfits := list(_check_fit(on_top.values(), stack, root)):
+    stack = [*collector.libraries, family, *edition, *(part for part in (chosen_map, deck) if part is not None)]
+    on_top = {overlay.id: overlay for overlay in overlays if overlay is not None}
+    if misfits := list(_check_fit(on_top.values(), stack, word(head.family))):
         return None, [*collector.diagnostics, *misfits]
     if ALLOW_UNDEFINED not in requested:
         collector.diagnostics.extend(_check_undefined(on_top.values(), stack))
@@ -158,18 +144,17 @@ def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple
     collector.diagnostics.extend(_check_players(stack))
     stack.extend(collector.words(family))
     composition = _layered(ruleset, family, stack)
-    too_many = list(_check_size(composition))
-    if too_many:
+    if too_many := list(_check_size(composition)):
         return None, [*collector.diagnostics, *too_many]
     collector.diagnostics.extend(_check_layers(composition))
     _remove(composition)
     return composition, collector.diagnostics
 
 
-def _full_id(name: str, ruleset: Mapping, shelf: Shelf) -> str:
+def _full_id(name: str, ruleset: Document, shelf: Shelf) -> str:
     if "/" in name:
         return name
-    own = f"{word(ruleset.get('family'))}/{name}"
+    own = f"{word(ruleset.head.family)}/{name}"
     others = [id for id in shelf.ids("overlay") if id.partition("/")[2] == name]
     return others[0] if own not in others and len(others) == 1 else own
 
@@ -183,51 +168,42 @@ class _Collector:
         self.libraries: list[Document] = []
         self.failed = False
 
+    def fail(self, code: str, message: str, span: Span, help: str | None = None) -> None:
+        self.diagnostics.append(Diagnostic(code, message, span, help=help))
+        self.failed = True
+
     def take(self, document: Document) -> None:
         self.diagnostics.extend(document.misfits)
         self.failed |= any(d.severity == "error" for d in document.misfits)
 
-    def named(self, kind: str, name: Value | None) -> Document | None:
-        if not isinstance(name, Scalar) or (self.failed and place_of(kind, name.text) is None):
+    def read(self, kind: str, id: str, at: Span | None = None) -> Document | None:
+        document, problems = self.shelf.read(kind, id, at)
+        self.diagnostics.extend(problems)
+        if document is None:
+            self.failed = True
+        else:
+            self.take(document)
+        return document
+
+    def named(self, kind: str, name: Scalar | None) -> Document | None:
+        if name is None or (self.failed and place_of(kind, name.text) is None):
             return None  # no name, or an invalid id that is already reported
-        document, problems = self.shelf.read(kind, name.text, name.span)
-        self.diagnostics.extend(problems)
-        if document is None:
-            self.failed = True
-            return None
-        self.take(document)
-        return document
+        return self.read(kind, name.text, name.span)
 
-    def words(self, family: Document | None) -> Iterator[Document]:
-        """Yield the translations of the family."""
-        for id in self.shelf.ids("words"):
-            if family is not None and id.partition("/")[0] == family.id:
-                document, problems = self.shelf.read("words", id, None)
-                self.diagnostics.extend(problems)
-                if document is not None:
-                    self.take(document)
-                    yield document
-
-    def overlay_by_id(self, name: str) -> Document | None:
-        document, problems = self.shelf.read("overlay", name, None)
-        self.diagnostics.extend(problems)
-        if document is None:
-            self.failed = True
-            return None
-        self.take(document)
-        return document
+    def words(self, family: Document) -> list[Document]:
+        """Return the translations of the family."""
+        ids = [id for id in self.shelf.ids("words") if id.partition("/")[0] == family.id]
+        return [document for id in ids if (document := self.read("words", id)) is not None]
 
     def report_excluded(self, overlays: Iterable[str], ruleset: Document, edition: list[Document]) -> None:
         """Report excluded overlays that the ruleset does not list, or that a number of players needs."""
+        listed = ", ".join(quoted(each.text for each in ruleset.head.overlays)) or "none"
         for name in sorted(overlays):
             message = f"`{ruleset.id}` lists no overlay `{name}` to leave out"
-            for players in filter(None, (player_range(document.root.get("players")) for document in edition)):
+            for players in filter(None, (document.players for document in edition)):
                 for number in (number for number, needed in players.overlays if needed == name):
                     message = f"a game of {number} needs `{name}`: {players.because or 'this overlay is mandatory'}"
-            listed = ", ".join(f"`{each.text}`" for each in words(ruleset.root.get("overlays"))) or "none"
-            span = ruleset.root[ruleset.kind].span
-            self.diagnostics.append(Diagnostic("E505", message, span, help=f"overlays that it lists: {listed}"))
-            self.failed = True
+            self.fail("E505", message, ruleset.root[ruleset.kind].span, f"overlays that it lists: {listed}")
 
     def library(self, name: Scalar, within: tuple[str, ...] = ()) -> None:
         """Add a library, after those that it uses. ``within`` is the chain of libraries that use it."""
@@ -235,38 +211,26 @@ class _Collector:
             return
         if name.text in within:
             cycle = " → ".join([*within[within.index(name.text) :], name.text])
-            self.diagnostics.append(Diagnostic("E504", f"`{name.text}` uses itself: {cycle}", name.span))
-            self.failed = True
-            return
-        document = self.named("library", name)
-        if document is None:
-            return
-        for used in words(document.root.get("uses")):
-            self.library(used, (*within, name.text))
-        self.libraries.append(document)
+            self.fail("E504", f"`{name.text}` uses itself: {cycle}", name.span)
+        elif (document := self.named("library", name)) is not None:
+            for used in document.head.uses:
+                self.library(used, (*within, name.text))
+            self.libraries.append(document)
 
-    def chain(self, name: Value | None) -> list[Document]:
+    def chain(self, name: Scalar | None) -> list[Document]:
         """Return an edition and the editions that it extends, lowest first."""
         chain: list[Document] = []
-        while isinstance(name, Scalar):
+        while name is not None and (not chain or "/" in name.text):
             if any(document.id == name.text for document in chain):
                 cycle = " → ".join([document.id for document in reversed(chain)] + [name.text])
-                self.diagnostics.append(Diagnostic("E504", f"`{name.text}` extends itself: {cycle}", name.span))
-                self.failed = True
+                self.fail("E504", f"`{name.text}` extends itself: {cycle}", name.span)
                 break
             document = self.named("edition", name)
             if document is None:
                 break
             chain.insert(0, document)
-            name = document.root.get("extends")
-            if isinstance(name, Scalar) and "/" not in name.text:
-                break
+            name = document.head.extends
         return chain
-
-
-def undefined_with(overlay: Document) -> dict[str, str]:
-    """Return the files that no rulebook covers in combination with an overlay, each with the reason."""
-    return {key.text: reason for key, reason in overlay.head.undefined}
 
 
 def _undefined(overlay: Document, ids: Iterable[str]) -> Iterator[tuple[Scalar, str]]:
@@ -276,10 +240,9 @@ def _undefined(overlay: Document, ids: Iterable[str]) -> Iterator[tuple[Scalar, 
             yield key, f"`{overlay.id}` with `{key.text}`: {reason}"
 
 
-def _check_fit(overlays: Iterable[Document], below: list[Document], ruleset: Mapping) -> Iterator[Diagnostic]:
+def _check_fit(overlays: Iterable[Document], below: list[Document], family: str) -> Iterator[Diagnostic]:
     """Report overlays that are for other files than those below."""
     ids = {document.id for document in below}
-    family = word(ruleset.get("family"))
     for overlay in overlays:
         over = overlay.head.over
         if not over or any(name.text in ids for name in over):
@@ -313,7 +276,7 @@ def _in_order(overlays: list[Document], below: list[Document], diagnostics: list
         names = {document.id for document in waiting}
         ready = next((d for d in waiting if not any(a.text in names for a in d.head.after)), None)
         if ready is None:
-            cycle = ", ".join(f"`{document.id}`" for document in waiting)
+            cycle = ", ".join(quoted(document.id for document in waiting))
             diagnostics.append(Diagnostic("E504", f"each of {cycle} is `after` another", waiting[0].root.span))
             return ordered + waiting
         waiting.remove(ready)
@@ -321,15 +284,12 @@ def _in_order(overlays: list[Document], below: list[Document], diagnostics: list
     return ordered
 
 
-def _check_family(family: Document | None, edition: list[Document]) -> Iterator[Diagnostic]:
+def _check_family(family: Document, edition: list[Document]) -> Iterator[Diagnostic]:
     """Check that an edition extends the family of the ruleset, directly or through other editions."""
-    first = edition[0].root.get("extends") if edition else None
-    if family is not None and isinstance(first, Scalar) and first.text != family.id:
-        yield Diagnostic(
-            "E505",
-            f"`{edition[0].id}` extends `{first.text}`, but the family of this ruleset is `{family.id}`",
-            first.span,
-        )
+    first = edition[0].head.extends if edition else None
+    if first is not None and first.text != family.id:
+        message = f"`{edition[0].id}` extends `{first.text}`, but the family of this ruleset is `{family.id}`"
+        yield Diagnostic("E505", message, first.span)
 
 
 def check_references(shelf: Shelf, stack: list[Document]) -> Iterator[Diagnostic]:
@@ -347,7 +307,7 @@ def check_references(shelf: Shelf, stack: list[Document]) -> Iterator[Diagnostic
 
 def _limits(stack: list[Document]) -> list[tuple[Document, PlayerRange]]:
     """Return the allowed numbers of players of each file. Those of overlays override those of the edition."""
-    limits = [(d, players) for d in stack if (players := player_range(d.root.get("players"))) is not None]
+    limits = [(document, players) for document in stack if (players := document.players) is not None]
     return [(d, players) for d, players in limits if d.kind == "overlay"] or limits
 
 
@@ -367,35 +327,25 @@ def _check_players(stack: list[Document]) -> Iterator[Diagnostic]:
         yield Diagnostic("E510", message, document.root["players"].span, notes)
 
 
-def _layered(ruleset: Document, family: Document | None, stack: list[Document]) -> Composition:
+def _layered(ruleset: Document, family: Document, stack: list[Document]) -> Composition:
     sections: dict[str, dict[str, list[Entry]]] = {}
-    players = PlayerRange(1, MAXIMUM_PLAYERS)
-    rulebooks: list[str] = []
     own_rules = _OwnRules(stack)
     for section, entry in _in_layers(stack):
         names = sections.setdefault(section, {})
         name = own_rules.name(entry, names) if section == "rules" else entry.name
         names.setdefault(name, []).append(entry)
-    for document in stack:
-        rulebooks.extend(scalar.text for scalar in words(document.head.rulebook))
-    for _, limit in _limits(stack):
-        players = PlayerRange(
-            max(players.low, limit.low),
-            min(players.high, limit.high),
-            limit.otherwise or players.otherwise,
-            tuple({**dict(players.overlays), **dict(limit.overlays)}.items()),
-            limit.because or players.because,
-        )
+    rulebooks = dict.fromkeys(book.text for document in stack for book in words(document.head.rulebook))
+    players = reduce(and_, (limit for _, limit in _limits(stack)), PlayerRange(1, MAXIMUM_PLAYERS))
     needed = tuple((number, overlay) for number, overlay in players.overlays if overlay != "nothing")
     return Composition(
         ruleset.id,
-        word(ruleset.root.get("title"), ruleset.id),
-        family.id if family else "",
+        ruleset.title,
+        family.id,
         (ruleset, *stack),
         replace(players, overlays=needed),
-        tuple(dict.fromkeys(rulebooks)),
+        tuple(rulebooks),
         sections,
-        word(ruleset.root.get("about")),
+        ruleset.head.about,
         own_rules.names,
     )
 
@@ -422,7 +372,7 @@ class _OwnRules:
             return name
         document, first = self.stack[entry.file], self.stack[below[0].file]
         special = document.kind in _SPECIAL and first.kind in _SPECIAL and document.id != first.id
-        called = {scalar.text for key in ("round", "setup") for scalar in words(document.root.get(key))}
+        called = {name.text for name in (*document.head.round, document.head.setup) if isinstance(name, Scalar)}
         if not special or _knows(document, first.id) or name in called:
             return name
         own = f"{name} of {entry.file}"
@@ -469,18 +419,12 @@ def declared_in(document: Document) -> dict[str, set[str]]:
     """Return the names that a file declares or overrides, each with the files under `with` for which it does so: "" if
     always."""
     names: dict[str, set[str]] = {}
-
-    def add(name: str, file: str) -> None:
-        names.setdefault(name, set()).add(file)
-
     for file, root in parts_of(document):
         for section, entry in declarations_in(document, root):
-            if section in ("says", "policies"):
-                continue
-            add(entry.name, file)
-            carried = entry.get("carries")
-            for pool in carried.entries if isinstance(carried, Mapping) else ():
-                add(pool.key.text, file)
+            if section not in ("says", "policies"):
+                carried = [pool.text for pool, _ in Card.of_layers([entry]).carries] if section == "cards" else []
+                for name in (entry.name, *carried):
+                    names.setdefault(name, set()).add(file)
     return names
 
 
@@ -493,10 +437,12 @@ def do_meet(document: Document, other: Document) -> bool:
 
 def declarations_in(document: Document, root: Mapping) -> Iterator[tuple[str, Entry]]:
     """Yield the declarations of a part of a file, each with its section."""
-    yield from _of_sections(document, root, (), "")
-    for key, part in Sections(root).parts:
+    for section, key, value in _values_in(document, root):
+        yield section, Entry(key.text, document.id, document.kind, key, value)
+    for name, part in Sections(root).parts:
         guards = (part.when,) if part.when is not None else ()
-        for section, entry in _of_sections(document, part.source, guards, key.text):
+        for section, key, value in _values_in(document, part.source):
+            entry = Entry(key.text, document.id, document.kind, key, value, guards, name.text)
             yield section, _citing(entry, part.cites) if section in LAYERED else entry
 
 
@@ -505,34 +451,30 @@ def _citing(entry: Entry, cites: tuple[Scalar, ...]) -> Entry:
     if not cites or not isinstance(entry.value, Mapping):
         return entry
     others = tuple(item for item in entry.value.entries if item.key.text != "cites")
-    every = Sequence((*words(entry.get("cites")), *cites), cites[0].span)
+    every = Sequence((*entry.remarks.cites, *cites), cites[0].span)
     cited = YamlEntry(Scalar("cites", "plain", cites[0].span, "cites"), every)
     return replace(entry, value=Mapping((*others, cited), entry.value.span))
 
 
-def _of_sections(
-    document: Document, root: Mapping, guards: tuple[Scalar, ...], part: str
-) -> Iterator[tuple[str, Entry]]:
-    def entry(key: Scalar, value: Value) -> Entry:
-        return Entry(key.text, document.id, document.kind, key, value, guards, part)
-
+def _values_in(document: Document, root: Mapping) -> Iterator[tuple[str, Scalar, Value]]:
+    """Yield the names and values of all declarations outside of `parts`, each with its section."""
     for section in root.entries:
         name, value = section.key.text, section.value
-        if document.kind == "words" and name == "is" and isinstance(value, Mapping):
+        if name in SINGLE_SECTIONS:
+            yield name, section.key, value
+        elif not isinstance(value, Mapping):
+            continue
+        elif name == "seats":
+            for half in value.entries:
+                items = half.value.entries if isinstance(half.value, Mapping) else ()
+                yield from ((half.key.text, item.key, item.value) for item in items)
+        elif name == "is" and document.kind == "words":
             language = Scalar(document.id.partition("/")[2], "plain", section.key.span, None)
             for item in value.entries:
-                yield "says", entry(item.key, Mapping((YamlEntry(language, item.value),), item.value.span))
-        if name in SINGLE_SECTIONS:
-            yield name, entry(section.key, value)
-        elif name == "seats" and isinstance(value, Mapping):
-            for half in value.entries:
-                if isinstance(half.value, Mapping):
-                    for item in half.value.entries:
-                        yield half.key.text, entry(item.key, item.value)
-        elif name in NAMED_SECTIONS and isinstance(value, Mapping):
+                yield "says", item.key, Mapping((YamlEntry(language, item.value),), item.value.span)
+        elif name in NAMED_SECTIONS:
             target = "card_rows" if name == "cards" and document.kind == "deck" else name
-            for item in value.entries:
-                yield target, entry(item.key, item.value)
+            yield from ((target, item.key, item.value) for item in value.entries)
 
 
 def _check_size(composition: Composition) -> Iterator[Diagnostic]:
@@ -577,8 +519,7 @@ def _cards_below(composition: Composition, entry: Entry) -> Iterator[Entry]:
 def _check_layer(
     section: str, name: str, below: list[Entry], entry: Entry, names: dict[str, list[Entry]]
 ) -> Iterator[Diagnostic]:
-    covers = entry.covers
-    if covers is None:
+    if entry.covers is None:
         if below and not (section == "kinds" and word(below[-1].value) == "open"):
             first = below[0]
             yield Diagnostic(
@@ -589,7 +530,7 @@ def _check_layer(
                 _how_to_cover(section, name, first),
             )
         return
-    how, file, span = covers
+    how, file, span = entry.covers
     if how in ("amends", "removes") and entry.guards:
         yield Diagnostic("E507", f"`{how}` is unconditional: a part's `when` cannot guard it", span)
     if how == "removes" and (extra := _extra_key(entry)) is not None:
@@ -600,7 +541,7 @@ def _check_layer(
             "E502", f"`{name}` {how} nothing: no file below declares it{did_you_mean(name, set(names) - {name})}", span
         )
     elif all(file != layer.file for layer in below):
-        known = ", ".join(f"`{f}`" for f in dict.fromkeys(layer.file for layer in below))
+        known = ", ".join(quoted(dict.fromkeys(layer.file for layer in below)))
         remedy = f"write `{how}: {below[0].file}`"
         yield Diagnostic("E503", f"`{name}` does not come from `{file}`; it is declared in {known}", span, help=remedy)
 
@@ -617,12 +558,12 @@ def _remove(composition: Composition) -> None:
         for name, layers in list(names.items()):
             remaining: list[Entry] = []
             for entry in layers:
-                if entry.covers is None or entry.covers[0] != "removes":
-                    remaining.append(entry)
-                    continue
-                file = entry.covers[1]
-                is_base = not remaining or remaining[0].file == file
-                remaining = [] if is_base else [layer for layer in remaining if layer.file != file]
+                match entry.covers:
+                    case "removes", file, _:
+                        is_base = not remaining or remaining[0].file == file
+                        remaining = [] if is_base else [layer for layer in remaining if layer.file != file]
+                    case _:
+                        remaining.append(entry)
             names[name] = remaining
             if not remaining:
                 del names[name]

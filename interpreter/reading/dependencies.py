@@ -9,10 +9,10 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from fnmatch import fnmatch
 from hashlib import blake2b
 
+from interpreter.base.lazy import Scoped
 from interpreter.reading.unsaved_files import unsaved_bytes
 
 __all__ = ["Evidence", "digest", "folders_in", "found_again", "looked_at", "names_in", "noted"]
@@ -45,27 +45,26 @@ class Evidence:
 
     def holds(self) -> bool:
         """Return whether all accesses would have the same results now."""
-        return self.steady and all(_LOOKS[what](path) == found for (what, path), found in self.found.items())
+        return self.steady and all(_look(what, path) == found for (what, path), found in self.found.items())
 
 
-_now: ContextVar[Evidence | None] = ContextVar("evidence", default=None)
+_noting = Scoped[Evidence | None]("noting", None)
 
 
 @contextmanager
 def noted() -> Iterator[Evidence]:
     """Record all accesses within the context. They are also recorded in an enclosing one."""
     evidence = Evidence()
-    token = _now.set(evidence)
     try:
-        yield evidence
+        with _noting(evidence):
+            yield evidence
     finally:
-        _now.reset(token)
         found_again(evidence)
 
 
 def found_again(evidence: Evidence) -> None:
     """Record the accesses of other evidence, with the same results, in the active one."""
-    active = _now.get()
+    active = _noting.value
     if active is not None:
         for (what, path), found in evidence.found.items():
             active.add(what, path, found)
@@ -78,26 +77,31 @@ def looked_at(what: str, path: str | os.PathLike[str], found: str | None = None)
     ``folders`` in it, its ``form`` (file, folder or other) or the ``place`` that links lead to. ``found`` is the result
     if it is known already.
     """
-    evidence = _now.get()
+    evidence = _noting.value
     if evidence is not None:
         path = os.path.abspath(path)
-        evidence.add(what, path, _LOOKS[what](path) if found is None else found)
+        evidence.add(what, path, _look(what, path) if found is None else found)
+
+
+def _look(what: str, path: str) -> str:
+    """Return the result of an access; empty if it fails."""
+    try:
+        return _LOOKS[what](path)
+    except (OSError, ValueError):
+        return ""
 
 
 def _file(path: str) -> str:
     unsaved = unsaved_bytes(path)
     if unsaved is not None:
         return digest(unsaved)
-    try:
-        about = os.stat(path)
-        if not stat.S_ISREG(about.st_mode):
-            return ""
-        if about.st_size > MOST_BYTES:
-            return f"{about.st_size} bytes of {about.st_mtime_ns}"
-        with open(path, "rb") as file:
-            return digest(file.read())
-    except (OSError, ValueError):
+    about = os.stat(path)
+    if not stat.S_ISREG(about.st_mode):
         return ""
+    if about.st_size > MOST_BYTES:
+        return f"{about.st_size} bytes of {about.st_mtime_ns}"
+    with open(path, "rb") as file:
+        return digest(file.read())
 
 
 def names_in(folder: str | os.PathLike[str], pattern: str) -> list[str]:
@@ -122,18 +126,8 @@ def _listed(names: list[str]) -> str:
 
 
 def _form(path: str) -> str:
-    try:
-        mode = os.stat(path).st_mode
-    except (OSError, ValueError):
-        return ""
+    mode = os.stat(path).st_mode
     return "file" if stat.S_ISREG(mode) else "folder" if stat.S_ISDIR(mode) else "other"
-
-
-def _place(path: str) -> str:
-    try:
-        return os.path.realpath(path)
-    except (OSError, ValueError):
-        return ""
 
 
 _LOOKS: dict[str, Callable[[str], str]] = {
@@ -141,5 +135,5 @@ _LOOKS: dict[str, Callable[[str], str]] = {
     "names": lambda path: _listed(names_in(*os.path.split(path))),
     "folders": lambda path: _listed(folders_in(path)),
     "form": _form,
-    "place": _place,
+    "place": os.path.realpath,
 }

@@ -18,13 +18,16 @@ from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.paths import ruleset_roots
+from interpreter.base.plurals import quoted
 from interpreter.base.source import SourceFile, Span
 from interpreter.base.suggest import did_you_mean, did_you_mean_id
 from interpreter.reading.dependencies import digest, folders_in, looked_at, names_in
+from interpreter.reading.players import PlayerRange, player_range
 from interpreter.reading.schema import check_schema, misfits
 from interpreter.reading.unsaved_files import unsaved_bytes
 from interpreter.reading.yaml import MAX_BYTES, Mapping, Scalar, decode, other_format, read_yaml, too_large
-from interpreter.sections.documents import Head
+from interpreter.sections.atoms import Id
+from interpreter.sections.documents import FILES, Head, Ruleset
 
 __all__ = [
     "A_KIND",
@@ -61,15 +64,11 @@ KINDS: dict[str, str] = {
     "waivers": "{name}/waivers.yaml",
     "words": "{folder}/words/{name}.yaml",
 }
-A_KIND = {kind: f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}" for kind in KINDS} | {
-    "policies": "policies",
-    "scenarios": "scenarios",
-    "waivers": "waivers",
-    "words": "words",
-}
+A_KIND = {kind: str(record.schema["title"]) for kind, record in FILES.items()}
 """Kinds with their articles, for messages."""
-_REFERENCES = ("family", "edition", "map", "deck")  # kinds that are also keys of a ruleset
-_ID = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_.-]*)?")
+_ID = re.compile(str(Id.schema["pattern"]))
+_BY_HEADER = ("ruleset", "library")
+"""Kinds of files whose path may be that of a file of another kind."""
 _HEADER = re.compile(rf"^({'|'.join(KINDS)}):[ ]+[\"']?([^\s\"'#{{\[|>][^\s\"'#]*)", re.MULTILINE)
 
 
@@ -98,6 +97,20 @@ class Document(Struct, frozen=True, dict=True):
     def head(self) -> Head:
         """Return the keys with which it names other files; those of other kinds are empty."""
         return Head(self.root)
+
+    @property
+    def title(self) -> str:
+        return self.head.title or self.id
+
+    @property
+    def players(self) -> PlayerRange | None:
+        """Return the numbers of players that it allows, if it limits them."""
+        return player_range(self.head.players)
+
+    @property
+    def undefined(self) -> dict[str, str]:
+        """Return the files that no rulebook covers in combination with this overlay, each with the reason."""
+        return {key.text: reason for key, reason in self.head.undefined}
 
     @cached_property
     def misfits(self) -> tuple[Diagnostic, ...]:
@@ -145,7 +158,7 @@ class Shelf:
         for root in self.roots:
             for path in files_at(root, KINDS[kind].format(folder="*", name="*")):
                 id = _id_at(kind, path.relative_to(root))
-                if id and _is_below(root, path) and (kind not in ("ruleset", "library") or _kind_of(path) == kind):
+                if id and _is_below(root, path) and (kind not in _BY_HEADER or _kind_of(path) == kind):
                     ids.add(id)
         return sorted(ids)
 
@@ -155,16 +168,14 @@ class Shelf:
         if place is None:
             return None, [_no_id(kind, id, at, did_you_mean_id(id, self.ids(kind)))]
         candidates = list(self._candidates(kind, id))
-        if len(candidates) > 1 and (clash := self._clash(kind, id, candidates, at)) is not None:
-            return None, [clash]
+        places = {resolved(path): path for _, path in candidates} if len(candidates) > 1 else {}
+        if len(places) > 1:
+            return None, [several(kind, id, places.values(), at)]
         if not candidates:
             hint = did_you_mean_id(id, self.ids(kind))
-            note = Note(f"looked for `{place}` in the folders of rulesets")
-            return None, [
-                Diagnostic(
-                    "E031", f"unknown {kind} `{id}`{hint}", at, (note,), None if hint else self._others(kind, id)
-                )
-            ]
+            notes = (Note(f"looked for `{place}` in the folders of rulesets"),)
+            help = None if hint else self._others(kind, id)
+            return None, [Diagnostic("E031", f"unknown {kind} `{id}`{hint}", at, notes, help)]
         root, path = candidates[0]
         name = path.relative_to(root).as_posix()
         if not _is_below(root, path):
@@ -185,30 +196,28 @@ class Shelf:
         ids, folder = self.ids(kind), id.rpartition("/")[0]
         if self.find("family", folder) is not None:
             ids = [each for each in ids if each.rpartition("/")[0] == folder]
-        listed = ", ".join(f"`{each}`" for each in ids[:MOST_LISTED]) or "none"
+        listed = ", ".join(quoted(ids[:MOST_LISTED])) or "none"
         return f"known here: {listed}{', …' if len(ids) > MOST_LISTED else ''}"
+
+    def documents(self, kind: str, ids: Iterable[str] | None = None) -> list[Document]:
+        """Return the files of a kind (of some ids, or all), without those that cannot be read."""
+        read = (self.read(kind, id)[0] for id in (self.ids(kind) if ids is None else ids))
+        return [document for document in read if document is not None]
 
     def read_path(self, path: Path | str) -> _Read:
         """Read the document at a path. Its header determines the kind."""
         path = Path(path)
         return _read_file(path, path.as_posix(), None)
 
-    def _clash(self, kind: str, id: str, candidates: list[tuple[Path, Path]], at: Span | None) -> Diagnostic | None:
-        """Return the diagnostic for an id of several files, or None if one of them hides the others."""
-        first, _ = candidates[0]
-        if first in self.roots[: self.ahead]:
-            candidates = [candidate for candidate in candidates if candidate[0] == first]
-        places = list({resolved(path): path for _, path in candidates}.values())
-        return several(kind, id, places, at) if len(places) > 1 else None
-
     def _candidates(self, kind: str, id: str) -> Iterator[tuple[Path, Path]]:
+        """Yield the files of an id with their roots, without those that are hidden."""
         place = place_of(kind, id)
-        if place is None:
-            return
-        for root in self.roots:
-            for path in files_at(root, place):
-                if kind not in ("ruleset", "library") or _kind_of(path) in (kind, None):
-                    yield root, path
+        for number, root in enumerate(self.roots if place is not None else ()):
+            paths = files_at(root, str(place))
+            found = [path for path in paths if kind not in _BY_HEADER or _kind_of(path) in (kind, None)]
+            yield from ((root, path) for path in found)
+            if found and number < self.ahead:
+                return
 
 
 def shelf_for(path: Path | str | None = None) -> Shelf:
@@ -345,8 +354,8 @@ def _no_id(kind: str, id: str, at: Span | None, hint: str = "") -> Diagnostic:
 def _kind(root: Mapping) -> tuple[str | None, list[Diagnostic]]:
     """Determine the kind of a file by the key that names it. A key that is also a section must have a word as value."""
     named = [kind for kind in KINDS if isinstance(root.get(kind), Scalar)]
-    if "ruleset" in named:
-        named = [kind for kind in named if kind not in _REFERENCES]
+    if "ruleset" in named:  # which names files of other kinds
+        named = [kind for kind in named if kind == "ruleset" or kind not in Ruleset.forms]
     if len(named) == 1:
         return named[0], []
     entries = [entry for entry in root.entries if entry.key.text in named]
@@ -354,20 +363,21 @@ def _kind(root: Mapping) -> tuple[str | None, list[Diagnostic]]:
         message = f"got `{entries[0].key.text}` and `{entries[1].key.text}` as kinds of one file, want one"
         note = Note("the other one is here", entries[0].key.span)
         return None, [Diagnostic("E034", message, entries[1].key.span, (note,))]
-    kinds = ", ".join(f"`{kind}`" for kind in KINDS)
-    remedy = f"want one of {kinds}, with an id"
-    for entry in root.entries[:20]:
-        if isinstance(entry.value, Scalar) and (hint := did_you_mean(entry.key.text, KINDS)):
-            return None, [Diagnostic("E034", f"no key gives the kind of this file{hint}", entry.key.span, help=remedy)]
-    span = root.entries[0].key.span if root.entries else root.span
-    return None, [Diagnostic("E034", "no key gives the kind of this file", span, help=remedy)]
+    remedy = f"want one of {', '.join(quoted(KINDS))}, with an id"
+    words = (entry.key for entry in root.entries[:20] if isinstance(entry.value, Scalar))
+    hints = ((key.span, hint) for key in words if (hint := did_you_mean(key.text, KINDS)))
+    span, hint = next(hints, (_beginning(root), ""))
+    return None, [Diagnostic("E034", f"no key gives the kind of this file{hint}", span, help=remedy)]
+
+
+def _beginning(root: Mapping) -> Span:
+    return root.entries[0].key.span if root.entries else root.span
 
 
 def _check_language(root: Mapping) -> list[Diagnostic]:
     value = root.get("language")
     if value is None:
-        span = root.entries[0].key.span if root.entries else root.span
-        return [Diagnostic("E035", "missing key `language`, want `language: 1`", span)]
+        return [Diagnostic("E035", "missing key `language`, want `language: 1`", _beginning(root))]
     if isinstance(value, Scalar) and value.value == 1 and value.value is not True:
         return []
     if isinstance(value, Scalar) and value.text == "1":
@@ -385,7 +395,6 @@ def _check_place(document: Document, id: str) -> list[Diagnostic]:
 
 
 def _wrong_kind(document: Document, kind: str, name: str) -> Diagnostic:
-    """Return the diagnostic for a file of the wrong kind."""
     message = f"got {A_KIND[document.kind]}, want {A_KIND[kind]} in the file `{name}`"
     return Diagnostic("E036", message, _header_span(document))
 
@@ -440,7 +449,6 @@ def no_file_in(folder: Path) -> Diagnostic:
 
 
 def _near(path: Path) -> str:
-    """Suggest a file with a similar name in the same folder."""
     try:
         return did_you_mean(path.name, [entry.name for entry in path.parent.iterdir()])
     except OSError:
@@ -547,5 +555,5 @@ def _own_root(path: Path) -> Path:
 
 def _is_root(folder: Path) -> bool:
     """Return whether a folder looks like a folder of rulesets: it contains a file of some kind at the right path."""
-    places = {KINDS[kind].format(folder="*", name="*") for kind in KINDS if kind not in ("ruleset", "library")}
+    places = {KINDS[kind].format(folder="*", name="*") for kind in KINDS if kind not in _BY_HEADER}
     return any(files_at(folder, place) for place in sorted(places))

@@ -37,28 +37,22 @@ class PrintedTable(Struct, frozen=True):
 
 def read_printed(excerpt: Excerpt) -> tuple[PrintedTable, list[Diagnostic]]:
     """Parse a table. Blank lines and comments are skipped; rows of the wrong length are reported and dropped."""
+    empty = PrintedTable((), ())
     places = list(_lines(excerpt.text))
+    if not places:
+        return empty, [Diagnostic("E022", "the table is empty, want a header and rows", excerpt.span(0, 1))]
     if len(places) > MAXIMUM_ROWS + 1:
         message = f"got {len(places) - 1:,} rows, want at most {MAXIMUM_ROWS:,}"
-        return PrintedTable((), ()), [Diagnostic("E023", message, excerpt.span(*places[MAXIMUM_ROWS + 1]))]
-    lines = [tuple(_cells(excerpt, start, end)) for start, end in places]
-    if not lines:
-        span = excerpt.span(0, 1)
-        return PrintedTable((), ()), [Diagnostic("E022", "the table is empty, want a header and rows", span)]
-    header, *rows = lines
+        return empty, [Diagnostic("E023", message, excerpt.span(*places[MAXIMUM_ROWS + 1]))]
+    header, *rows = (tuple(_cells(excerpt, start, end)) for start, end in places)
     if (foreign := _foreign(excerpt, header, *places[0])) is not None:
-        return PrintedTable((), ()), [foreign]
+        return empty, [foreign]
     if len(rows) * len(header) > MAXIMUM_CELLS:
         message = f"got {len(rows):,} rows of {len(header):,} cells, want at most {MAXIMUM_CELLS:,} cells"
-        return PrintedTable((), ()), [Diagnostic("E023", message, header[0].span)]
-    diagnostics = _check_header(header)
-    fitting = []
-    for row in rows:
-        if len(row) == len(header):
-            fitting.append(row)
-        else:
-            diagnostics.append(_wrong_length(header, row))
-    return PrintedTable(header, tuple(fitting)), diagnostics
+        return empty, [Diagnostic("E023", message, header[0].span)]
+    fitting = tuple(row for row in rows if len(row) == len(header))
+    wrong = (_wrong_length(header, row) for row in rows if len(row) != len(header))
+    return PrintedTable(header, fitting), [*_check_header(header), *wrong]
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:
@@ -92,20 +86,14 @@ def _foreign(excerpt: Excerpt, header: tuple[Cell, ...], start: int, end: int) -
     return None
 
 
-def _check_header(header: tuple[Cell, ...]) -> list[Diagnostic]:
-    diagnostics = []
+def _check_header(header: tuple[Cell, ...]) -> Iterator[Diagnostic]:
     seen: dict[str, Cell] = {}
     for cell in header:
         if not cell.text:
-            diagnostics.append(Diagnostic("E022", "got a column without a name, want a name in each cell", cell.span))
-        elif cell.text in seen:
-            note = Note("first given here", seen[cell.text].span)
-            diagnostics.append(
-                Diagnostic("E021", f"column `{cell.text}` is given twice, want it once", cell.span, (note,))
-            )
-        else:
-            seen[cell.text] = cell
-    return diagnostics
+            yield Diagnostic("E022", "got a column without a name, want a name in each cell", cell.span)
+        elif (first := seen.setdefault(cell.text, cell)) is not cell:
+            notes = (Note("first given here", first.span),)
+            yield Diagnostic("E021", f"column `{cell.text}` is given twice, want it once", cell.span, notes)
 
 
 def _wrong_length(header: tuple[Cell, ...], row: tuple[Cell, ...]) -> Diagnostic:

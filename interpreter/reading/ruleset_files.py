@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from functools import reduce
+from operator import and_
 
 from interpreter.base.yaml_values import words
-from interpreter.reading.compose import PlayerRange, do_meet, player_range, undefined_with
-from interpreter.reading.files import Document, Shelf
+from interpreter.reading.compose import do_meet
+from interpreter.reading.files import KINDS, Document, Shelf
+from interpreter.reading.players import MAXIMUM_PLAYERS, PlayerRange
 
 __all__ = ["can_have", "files_of", "ids_of", "overlays_for", "players_of", "rulesets_of", "stacks_of"]
-
-_PARTS = {"family": "family", "edition": "edition", "map": "map", "deck": "deck", "overlays": "overlay"}
 
 
 def files_of(shelf: Shelf, ruleset: Document) -> list[Document]:
     """Return a ruleset and all files that it refers to, directly or indirectly, without those that cannot be read."""
-    files: dict[tuple[str, str], Document] = {}
-    queue = [ruleset]
-    while queue:
-        document = queue.pop(0)
-        if (document.kind, document.id) not in files:
-            files[document.kind, document.id] = document
-            read = (shelf.read(kind, id)[0] for kind, id in _named(document))
-            queue.extend(named for named in read if named is not None)
-    return list(files.values())
+    return [document for document in _reached(shelf, ruleset, KINDS).values() if document is not None]
 
 
 def rulesets_of(shelf: Shelf) -> list[Document]:
     """Return the rulesets of a shelf, without those that cannot be read."""
-    read = (shelf.read("ruleset", id)[0] for id in shelf.ids("ruleset"))
-    return [document for document in read if document is not None]
+    return shelf.documents("ruleset")
 
 
 def overlays_for(shelf: Shelf, ruleset: Document, part: Document) -> list[str] | None:
@@ -39,7 +31,7 @@ def overlays_for(shelf: Shelf, ruleset: Document, part: Document) -> list[str] |
         return []
     over = [scalar.text for scalar in part.head.over] if part.kind == "overlay" else []
     names = {id for _, id in ids}
-    return [part.id] if names & set(over) and names.isdisjoint(undefined_with(part)) else None
+    return [part.id] if names & set(over) and names.isdisjoint(part.undefined) else None
 
 
 def ids_of(shelf: Shelf, ruleset: Document, *kinds: str) -> set[tuple[str, str]]:
@@ -47,22 +39,25 @@ def ids_of(shelf: Shelf, ruleset: Document, *kinds: str) -> set[tuple[str, str]]
 
     Maps, decks and overlays refer only to libraries, so they are not read unless ``kinds`` contains ``library``.
     """
-    opened = None if "library" in kinds else ("family", "edition")
-    ids = {(ruleset.kind, ruleset.id)}
+    return set(_reached(shelf, ruleset, KINDS if "library" in kinds else ("family", "edition")))
+
+
+def _reached(shelf: Shelf, ruleset: Document, opened: Collection[str]) -> dict[tuple[str, str], Document | None]:
+    """Return the files of a ruleset by kind and id; None for those that cannot be read or are not to be opened."""
+    reached: dict[tuple[str, str], Document | None] = {(ruleset.kind, ruleset.id): ruleset}
     queue = [ruleset]
     while queue:
-        for named in _named(queue.pop()):
-            if named not in ids:
-                ids.add(named)
-                document = shelf.read(*named)[0] if opened is None or named[0] in opened else None
+        for kind, id in _named(queue.pop(0)):
+            if (kind, id) not in reached:
+                document = reached[kind, id] = shelf.read(kind, id)[0] if kind in opened else None
                 queue.extend([document] if document is not None else [])
-    return ids
+    return reached
 
 
 def can_have(here: Collection[str], overlay: Document) -> bool:
     """Return whether an overlay can be added to a ruleset with the files ``here``, which does not contain it."""
     over, not_with = ({scalar.text for scalar in names} for names in (overlay.head.over, overlay.head.not_with))
-    conflicts = not_with | undefined_with(overlay).keys()
+    conflicts = not_with | overlay.undefined.keys()
     return overlay.id not in here and not over.isdisjoint(here) and conflicts.isdisjoint(here)
 
 
@@ -75,8 +70,7 @@ def stacks_of(
     one of them is found with all. It meets a map or deck that declares the same name, or declares something for it.
     """
     parts = [(ruleset, ids_of(shelf, ruleset)) for ruleset in rulesets]
-    read = (shelf.read("overlay", id)[0] for id in (shelf.ids("overlay") if overlays is None else overlays))
-    for overlay in (overlay for overlay in read if overlay is not None):
+    for overlay in shelf.documents("overlay", overlays):
         seen: set[frozenset[str]] = set()
         for ruleset, ids in parts:
             if can_have({part for _, part in ids}, overlay):
@@ -93,18 +87,17 @@ def _meets(shelf: Shelf, kind: str, id: str, overlay: Document) -> bool:
 
 def _named(document: Document) -> Iterator[tuple[str, str]]:
     """Yield kind and id of the files that a file refers to: parts of a ruleset, extended editions, used libraries."""
-    root = document.root
+    head = document.head
     if document.kind == "ruleset":
-        for key, kind in _PARTS.items():
-            yield from ((kind, scalar.text) for scalar in words(root.get(key)))
-    if document.kind == "edition":
-        extended = words(root.get("extends"))
-        yield from (("edition" if "/" in scalar.text else "family", scalar.text) for scalar in extended)
-    yield from (("library", scalar.text) for scalar in words(root.get("uses")))
+        for kind in ("family", "edition", "map", "deck"):
+            yield from ((kind, name.text) for name in words(document.root.get(kind)))
+        yield from (("overlay", name.text) for name in head.overlays)
+    if document.kind == "edition" and head.extends:
+        yield "edition" if "/" in head.extends.text else "family", head.extends.text
+    yield from (("library", name.text) for name in head.uses)
 
 
 def players_of(documents: list[Document]) -> PlayerRange:
     """Return the numbers of players that all files allow."""
-    limits = [limit for document in documents if (limit := player_range(document.root.get("players"))) is not None]
-    low, high = max((limit.low for limit in limits), default=1), min((limit.high for limit in limits), default=12)
-    return PlayerRange(low, high)
+    limits = filter(None, (document.players for document in documents))
+    return reduce(and_, limits, PlayerRange(1, MAXIMUM_PLAYERS))

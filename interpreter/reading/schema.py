@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import cache
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from msgspec import Struct
 
 from interpreter.base.diagnostics import Diagnostic, unique
+from interpreter.base.lazy import Scoped
 from interpreter.base.paths import schema_folder
+from interpreter.base.plurals import joined, quoted
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value, plain
@@ -25,6 +25,9 @@ from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value, pl
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
     from jsonschema.protocols import Validator
+
+_Error: TypeAlias = Any
+"""A ``ValidationError`` of jsonschema, whose types say that any attribute may be unset."""
 
 __all__ = ["check_schema", "fitting", "misfits"]
 
@@ -40,22 +43,13 @@ class Fitting(Protocol):
     def add(self, kind: str, text: str) -> None: ...
 
 
-_fitting: ContextVar[Fitting | None] = ContextVar("fitting", default=None)
-
-
-@contextmanager
-def fitting(known: Fitting) -> Iterator[None]:
-    """Use a cache of validated texts within the context."""
-    token = _fitting.set(known)
-    try:
-        yield
-    finally:
-        _fitting.reset(token)
+fitting = Scoped[Fitting | None]("fitting", None)
+"""The cache of validated texts, within a context."""
 
 
 def misfits(kind: str, document: Mapping, text: str) -> list[Diagnostic]:
     """Return the violations of the schema in a file with this text, using the cache if there is one."""
-    cache = _fitting.get()
+    cache = fitting.value
     if cache is not None and cache.has(kind, text):
         return []
     violations = check_schema(kind, document)
@@ -68,13 +62,12 @@ def check_schema(kind: str, document: Mapping) -> list[Diagnostic]:
     """Return the violations of the schema of a kind."""
     violations: list[Diagnostic] = []
     for error in _validator(kind).iter_errors(plain(document)):
-        violations.extend(_worded(_error(error), _Place(document)))
+        violations.extend(_worded(error, _Place(document)))
     return unique(violations)
 
 
 @cache
 def _schemas() -> dict[str, Any]:
-    """Return all schemas by the names of their files."""
     paths = sorted(schema_folder().glob("*.schema.json"))
     return {path.name: json.loads(path.read_text(encoding="utf-8")) for path in paths}
 
@@ -143,49 +136,21 @@ class _Place(Struct, frozen=True):
         return entry.key.span if entry else self.holder
 
 
-class _Error(Struct, frozen=True):
-    """Error of jsonschema: a value that violates a keyword, with the errors of each branch.
-
-    ``expected`` is the value of the keyword in the schema.
-    """
-
-    keyword: str
-    expected: Any
-    value: Any
-    schema: dict[str, Any]
-    path: tuple[str | int, ...]
-    schema_path: tuple[str | int, ...]
-    branches: tuple[_Error, ...]
-
-
-def _error(error: ValidationError) -> _Error:
-    return _Error(
-        keyword=str(error.validator),
-        expected=error.validator_value,
-        value=error.instance,
-        schema=error.schema if isinstance(error.schema, dict) else {},
-        path=tuple(error.relative_path),
-        schema_path=tuple(error.relative_schema_path),
-        branches=tuple(_error(sub) for sub in error.context or ()),
-    )
-
-
 # -- one wording for each keyword of JSON Schema -----------------------------------------------------------------------
 
 
 def _worded(error: _Error, start: _Place) -> Iterator[Diagnostic]:
-    """Word an error below a place."""
     place = start.below(error.path)
     if "propertyNames" in error.schema_path:
-        name = str(error.value)
+        name = str(error.instance)
         yield Diagnostic("E106", f"got the name {_shown(name)}, want {_want(error)}", place.key(name))
     else:
-        yield from _WORDINGS.get(error.keyword, _wrong_value)(error, place)
+        yield from _WORDINGS.get(error.validator, _wrong_value)(error, place)
 
 
 def _unknown_keys(error: _Error, place: _Place) -> Iterator[Diagnostic]:
     known = list(error.schema.get("properties", ()))
-    unknown = [key for key in error.value if key not in known]
+    unknown = [key for key in error.instance if key not in known]
     for number, key in enumerate(unknown):
         hint = did_you_mean(key, known) if number < 20 else ""  # similar names are slow to find
         listed = ", ".join(f"`{name}`" for name in known[:MOST_LISTED]) + (", …" if len(known) > MOST_LISTED else "")
@@ -197,34 +162,33 @@ def _unknown_keys(error: _Error, place: _Place) -> Iterator[Diagnostic]:
 
 
 def _missing_keys(error: _Error, place: _Place) -> Iterator[Diagnostic]:
-    required: list[str] = error.expected
-    missing = [name for name in required if name not in error.value]
-    message = f"missing key {_named(missing, 'and')}" if len(missing) == 1 else f"missing keys {_named(missing, 'and')}"
+    required: list[str] = error.validator_value
+    missing = [name for name in required if name not in error.instance]
+    message = f"missing key{'s' if len(missing) > 1 else ''} {joined(quoted(missing))}"
     if len(missing) < len(required):
-        message += f", want {_named(required, 'and')}"
+        message += f", want {joined(quoted(required))}"
     yield Diagnostic("E102", message, place.holder, help=_meaning(error.schema, missing[0]))
 
 
 def _meaning(schema: dict[str, Any], key: str) -> str | None:
-    """Return the description of a key in its schema."""
     described = schema.get("properties", {}).get(key, {}).get("description")
     return f"`{key}`: {described[0].lower()}{described[1:].rstrip('.')}" if described else None
 
 
 def _wrong_type(error: _Error, place: _Place) -> Iterator[Diagnostic]:
     remedy = None
-    if error.expected == "array" and isinstance(place.value, Scalar) and place.value.style != "literal":
+    if error.validator_value == "array" and isinstance(place.value, Scalar) and place.value.style != "literal":
         remedy = f"put it in brackets: `[{_shown(place.value.text)[1:-1]}]`"
     if error.schema.get("title") == "rule text" and isinstance(place.value, Sequence):
         remedy = 'put rule text that starts with `[` in quotes: `"[…]"`'
-    if error.expected == "object" and isinstance(place.value, Sequence):
+    if error.validator_value == "object" and isinstance(place.value, Sequence):
         remedy = "write names without `-`: `name:`, and its content below"
-    yield Diagnostic("E103", f"got {_described(error.value)}, want {_want(error)}", place.span, help=remedy)
+    yield Diagnostic("E103", f"got {_described(error.instance)}, want {_want(error)}", place.span, help=remedy)
 
 
 def _wrong_value(error: _Error, place: _Place) -> Iterator[Diagnostic]:
-    hint = did_you_mean(str(error.value), map(str, error.expected)) if error.keyword == "enum" else ""
-    message = f"got {_described(error.value)}, want {_want(error)}{hint}"
+    hint = did_you_mean(str(error.instance), map(str, error.validator_value)) if error.validator == "enum" else ""
+    message = f"got {_described(error.instance)}, want {_want(error)}{hint}"
     yield Diagnostic("E104", message, place.span, help=_as_id(error))
 
 
@@ -232,7 +196,7 @@ def _as_id(error: _Error) -> str | None:
     """Suggest an id for a path or a single word."""
     if error.schema.get("title") != "an id such as `folder/name`":
         return None
-    parts = str(error.value).lower().removesuffix(".yaml").removesuffix(".yml").split("/")
+    parts = str(error.instance).lower().removesuffix(".yaml").removesuffix(".yml").split("/")
     if len(parts) == 3 and all(map(str.isidentifier, (part.replace("-", "_") for part in parts))):
         return f"an id has only the folder of the family and the name of the file: `{parts[0]}/{parts[2]}`"
     return "an id is the name of the family's folder, `/`, and the name of the file without `.yaml`"
@@ -248,72 +212,69 @@ def _repeated(error: _Error, place: _Place) -> Iterator[Diagnostic]:
 
 
 def _too_few(error: _Error, place: _Place) -> Iterator[Diagnostic]:
-    got = "an empty list" if isinstance(error.value, list) else "no keys"
+    got = "an empty list" if isinstance(error.instance, list) else "no keys"
     yield Diagnostic("E107", f"got {got}, want at least one item", place.span)
 
 
 def _incomplete(error: _Error, place: _Place) -> Iterator[Diagnostic]:
-    for key, needed in error.expected.items():
-        missing = [name for name in needed if name not in error.value]
-        if key in error.value and missing:
-            message = f"`{key}` needs {_named(missing, 'and')} too"
-            yield Diagnostic("E105", message, place.key(key))
+    for key, needed in error.validator_value.items():
+        missing = [name for name in needed if name not in error.instance]
+        if key in error.instance and missing:
+            yield Diagnostic("E105", f"`{key}` needs {joined(quoted(missing))} too", place.key(key))
 
 
 def _excluded(error: _Error, place: _Place) -> Iterator[Diagnostic]:
-    names: list[str] = error.expected.get("required", []) if isinstance(error.expected, dict) else []
+    names: list[str] = error.validator_value.get("required", []) if isinstance(error.validator_value, dict) else []
     if not names:
         yield from _wrong_value(error, place)
-    elif isinstance(error.value, dict):  # otherwise the type has an error of its own
+    elif isinstance(error.instance, dict):  # otherwise the type has an error of its own
         yield _together(names, place)
 
 
 def _alternatives(error: _Error, place: _Place) -> Iterator[Diagnostic]:
-    branches: list[dict[str, Any]] = error.expected
+    branches: list[dict[str, Any]] = error.validator_value
     if any(set(branch) != {"required"} for branch in branches):
         yield from _best_branch(error, place)
-    elif isinstance(error.value, dict):
+    elif isinstance(error.instance, dict):
         names = [name for branch in branches for name in branch["required"]]
-        present = [name for name in names if name in error.value]
+        present = [name for name in names if name in error.instance]
         if present:
             yield _together(present, place)
         elif "dependentSchemas" in error.schema_path:
             key = str(error.schema_path[error.schema_path.index("dependentSchemas") + 1])
-            message = f"`{key}` needs {_named(names, 'or')}"
-            yield Diagnostic("E105", message, place.key(key), help=error.schema.get("description"))
+            help = error.schema.get("description")
+            yield Diagnostic("E105", f"`{key}` needs {joined(quoted(names), 'or')}", place.key(key), help=help)
         else:
-            yield Diagnostic("E105", f"missing key: want one of {_named(names, 'or')}", place.holder)
+            yield Diagnostic("E105", f"missing key: want one of {joined(quoted(names), 'or')}", place.holder)
 
 
 def _together(names: list[str], place: _Place) -> Diagnostic:
     ordered = sorted(names, key=lambda name: place.key(name).start)
-    return Diagnostic("E105", f"got {_named(ordered, 'and')} together, want one of them", place.key(ordered[-1]))
+    return Diagnostic("E105", f"got {joined(quoted(ordered))} together, want one of them", place.key(ordered[-1]))
 
 
 def _best_branch(error: _Error, place: _Place) -> Iterator[Diagnostic]:
     """Report the errors of the branch that the author probably intended: of the right type, with the fewest errors."""
-    branches: dict[int, list[_Error]] = {}
-    for sub in error.branches:
-        branches.setdefault(int(sub.schema_path[0]), []).append(sub)
-    matching = [errors for errors in branches.values() if not any(_is_of_other_form(sub) for sub in errors)]
+    branches = [list(errors) for _, errors in groupby(error.context, key=lambda sub: sub.schema_path[0])]
+    matching = [errors for errors in branches if not any(map(_is_of_other_form, errors))]
     if matching:
-        for sub in min(matching, key=lambda errors: sum(_weight(sub) for sub in errors)):
+        for sub in min(matching, key=lambda errors: sum(map(_weight, errors))):
             yield from _worded(sub, place)
         return
-    code = "E103" if all(sub.keyword == "type" for errors in branches.values() for sub in errors) else "E104"
-    wants = list(dict.fromkeys(_want(sub) for errors in branches.values() for sub in errors[:1]))
-    yield Diagnostic(code, f"got {_described(error.value)}, want {_joined(wants, 'or')}", place.span)
+    code = "E103" if all(sub.validator == "type" for errors in branches for sub in errors) else "E104"
+    wants = list(dict.fromkeys(_want(sub) for errors in branches for sub in errors[:1]))
+    yield Diagnostic(code, f"got {_described(error.instance)}, want {joined(wants, 'or')}", place.span)
 
 
 def _is_of_other_form(error: _Error) -> bool:
     """Return whether an error concerns the value as a whole, not a part of it."""
     own = not error.path and "propertyNames" not in error.schema_path
-    return own and error.keyword in ("type", "enum", "const", "pattern", "minimum", "minLength")
+    return own and error.validator in ("type", "enum", "const", "pattern", "minimum", "minLength")
 
 
 def _weight(error: _Error) -> int:
-    if error.keyword == "additionalProperties":
-        return sum(1 for key in error.value if key not in error.schema.get("properties", ()))
+    if error.validator == "additionalProperties":
+        return sum(key not in error.schema.get("properties", ()) for key in error.instance)
     return 1
 
 
@@ -321,11 +282,6 @@ _WORDINGS: dict[str, Callable[[_Error, _Place], Iterator[Diagnostic]]] = {
     "additionalProperties": _unknown_keys,
     "required": _missing_keys,
     "type": _wrong_type,
-    "enum": _wrong_value,
-    "const": _wrong_value,
-    "pattern": _wrong_value,
-    "minimum": _wrong_value,
-    "minLength": _wrong_value,
     "uniqueItems": _repeated,
     "minItems": _too_few,
     "minProperties": _too_few,
@@ -352,14 +308,14 @@ def _want(error: _Error) -> str:
     """Describe the expected value: the title of the schema, or the meaning of its keyword."""
     if "title" in error.schema:
         return str(error.schema["title"])
-    expected = error.expected
-    match error.keyword:
+    expected = error.validator_value
+    match error.validator:
         case "enum":
-            return _named(expected, "or")
+            return joined(quoted(expected), "or")
         case "const":
             return f"`{expected}`"
         case "type":
-            return _joined([_TYPES[name] for name in ([expected] if isinstance(expected, str) else expected)], "or")
+            return joined([_TYPES[name] for name in ([expected] if isinstance(expected, str) else expected)], "or")
         case "minimum":
             return f"at least {expected}"
         case "minLength":
@@ -388,11 +344,3 @@ def _shown(text: str) -> str:
     """Quote an author's text in backticks, on one line, with at most 40 characters."""
     line = " ".join(text.split()).replace("`", "'")
     return f"`{line if len(line) <= 40 else line[:39] + '…'}`"
-
-
-def _named(names: Iterable[object], word: str) -> str:
-    return _joined([f"`{name}`" for name in names], word)
-
-
-def _joined(parts: list[str], word: str) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {word} {parts[-1]}"

@@ -90,8 +90,7 @@ def _statements(stem: str, data: bytes) -> tuple[tuple[Statement, ...], str]:
     """Return the statements of a file with this content, and the reason if it holds none."""
     try:
         reader = csv.DictReader(StringIO(_text(data), newline=""))
-        missing = [name for name in REQUIRED if name not in (reader.fieldnames or ())]
-        if missing:
+        if missing := [name for name in REQUIRED if name not in (reader.fieldnames or ())]:
             return (), f"the first line has no column `{missing[0]}`"
         return tuple(_statement(row, stem) for row in reader), ""
     except UnicodeDecodeError:
@@ -128,16 +127,10 @@ def _misfits(file: SourceFile) -> Iterator[Diagnostic]:
             yield Diagnostic("E603", f"a row without `{missing[0]}`", span)
         elif kind is not None and kind not in STATEMENT_KINDS:
             yield Diagnostic("E603", f"unknown kind `{kind}`{did_you_mean(kind, STATEMENT_KINDS)}", span)
-        if id in first:
-            yield Diagnostic("E603", f"`{id}` is given twice", span, (Note("first given here", first[id]),))
-        elif id:
-            first[id] = span
+        if id and (known := first.setdefault(id, span)) is not span:
+            yield Diagnostic("E603", f"`{id}` is given twice", span, (Note("first given here", known),))
 
 
 def _statement(row: dict[str, str | None], stem: str) -> Statement:
-    def cell(name: str) -> str:
-        return row.get(name) or ""
-
-    book = cell("book") or stem
-    texts = (cell("id"), book, cell("kind"), cell("phase"), cell("statement"), cell("reading"))
-    return Statement(*map(readable, texts))
+    columns = {"id": "", "book": stem, "kind": "", "phase": "", "statement": "", "reading": ""}
+    return Statement(*(readable(row.get(name) or default) for name, default in columns.items()))

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from pathlib import Path
+
+from interpreter.base.lazy import Scoped
 
 __all__ = ["unsaved", "unsaved_bytes"]
 
-_now: ContextVar[Mapping[Path, str]] = ContextVar("unsaved", default={})  # noqa: B039  (never mutated)
-
-
-@contextmanager
-def unsaved(texts: Mapping[Path, str]) -> Iterator[None]:
-    """Substitute these texts for the files at these absolute paths within the context."""
-    token = _now.set(dict(texts))
-    try:
-        yield
-    finally:
-        _now.reset(token)
+unsaved = Scoped[Mapping[Path, str]]("unsaved", {})
+"""Texts that are read instead of the files at these absolute paths, within a context."""
 
 
 def unsaved_bytes(path: str | os.PathLike[str]) -> bytes | None:
     """Return the unsaved text of a file as bytes, or None if there is none."""
-    texts = _now.get()
-    text = texts.get(Path(os.path.abspath(path))) if texts else None
+    text = unsaved.value.get(Path(os.path.abspath(path))) if unsaved.value else None
     return None if text is None else text.encode("utf-8", "replace")

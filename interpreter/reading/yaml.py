@@ -11,16 +11,14 @@ import codecs
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 from unicodedata import is_normalized, normalize
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.lazy import Scoped
 from interpreter.base.source import SourceFile, Span
 from interpreter.base.yaml_values import Entry, Mapping, Scalar, Sequence, Style, Value
 from interpreter.reading.yaml_errors import syntax_error
@@ -42,6 +40,7 @@ __all__ = [
     "excerpt",
     "knowing",
     "loader",
+    "offset_of",
     "other_format",
     "plain",
     "read_yaml",
@@ -91,22 +90,13 @@ class Known(Protocol):
     def add(self, file: SourceFile, root: Mapping) -> None: ...
 
 
-_known: ContextVar[Known | None] = ContextVar("known", default=None)
-
-
-@contextmanager
-def knowing(known: Known) -> Iterator[None]:
-    """Use a cache of values within the context."""
-    token = _known.set(known)
-    try:
-        yield
-    finally:
-        _known.reset(token)
+knowing = Scoped[Known | None]("knowing", None)
+"""The cache of values, within a context."""
 
 
 def read_yaml(file: SourceFile) -> tuple[Mapping | None, list[Diagnostic]]:
     """Read the mapping in a file, with diagnostics. The mapping is None if the file cannot be read."""
-    cache = _known.get()
+    cache = knowing.value
     root = None if cache is None else cache.get(file)
     if root is not None:
         return root, []
@@ -149,13 +139,14 @@ def _check_text(file: SourceFile) -> list[Diagnostic]:
     if len(file.text) > MAX_BYTES:
         return [too_large(file)]
     diagnostics = []
-    if match := _UNREADABLE.search(file.text):
-        message = f"character {_code_points(match[0])} is not allowed in a file"
-        remedy = _SAVE if match[0] == "\0" else "delete it, or type it anew"
-        diagnostics.append(_first(file, _UNREADABLE, Diagnostic("E003", message, file.at(match.start()), (), remedy)))
-    if match := _TAB.search(file.text):
-        message = "got a tab as indentation, want spaces"
-        diagnostics.append(_first(file, _TAB, Diagnostic("E004", message, file.at(match.end() - 1))))
+    if places := [*_UNREADABLE.finditer(file.text)]:
+        message = f"character {_code_points(places[0][0])} is not allowed in a file"
+        remedy = _SAVE if places[0][0] == "\0" else "delete it, or type it anew"
+        at = file.at(places[0].start())
+        diagnostics.append(Diagnostic("E003", message, at, help=remedy, more=len(places) - 1))
+    if places := [*_TAB.finditer(file.text)]:
+        message, at = "got a tab as indentation, want spaces", file.at(places[0].end() - 1)
+        diagnostics.append(Diagnostic("E004", message, at, more=len(places) - 1))
     if not is_normalized("NFC", file.text):
         diagnostics.append(_decomposed(file))
     return diagnostics
@@ -176,11 +167,6 @@ def _decomposed(file: SourceFile) -> Diagnostic:
 
 def _code_points(text: str) -> str:
     return " ".join(f"U+{ord(character):04X}" for character in text)
-
-
-def _first(file: SourceFile, pattern: re.Pattern[str], diagnostic: Diagnostic) -> Diagnostic:
-    """Report the first of many positions and count the others, since every line may have one."""
-    return replace(diagnostic, more=sum(1 for _ in pattern.finditer(file.text)) - 1)
 
 
 def too_large(file: SourceFile) -> Diagnostic:
@@ -215,19 +201,6 @@ class _Open:
     height: int = 1
 
 
-class _Anchored(Struct, frozen=True):
-    value: Value
-    size: int
-    height: int
-
-
-def _events(text: str) -> Iterator[yaml.Event]:
-    import yaml
-
-    events: Iterator[yaml.Event] = yaml.parse(text, Loader=loader())
-    return events
-
-
 def loader() -> type:
     """Return PyYAML's loader, based on libyaml if available. In flow collections, the pure Python loader takes `?` in a
     word for an indicator, unlike YAML 1.2 and libyaml; a subclass corrects that."""
@@ -253,7 +226,7 @@ def loader() -> type:
     return Loader
 
 
-def _index(mark: Any) -> int:
+def offset_of(mark: Any) -> int:
     """Return the offset of a mark in characters. It is optional in PyYAML's types, but its parsers always set it."""
     return int(mark.index)
 
@@ -263,7 +236,8 @@ class _Reader:
         self.file = file
         self.diagnostics: list[Diagnostic] = []
         self.open: list[_Open] = []
-        self.anchors: dict[str, _Anchored] = {}
+        self.anchors: dict[str, tuple[Value, int, int]] = {}
+        """Values with their size and height."""
         self.count = 0
         self.root: Value | None = None
         self.last: Scalar | None = None
@@ -300,7 +274,7 @@ class _Reader:
         import yaml
 
         documents = 0
-        for event in _events(self.file.text):
+        for event in yaml.parse(self.file.text, Loader=loader()):
             if isinstance(event, yaml.ScalarEvent):
                 self._scalar(event)
             elif isinstance(event, yaml.CollectionStartEvent):
@@ -312,11 +286,11 @@ class _Reader:
             elif isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    span = self.file.at(_index(event.start_mark), 3)
+                    span = self.file.at(offset_of(event.start_mark), 3)
                     raise _Refused(Diagnostic("E008", "a second document starts here, want one in a file", span))
 
     def _scalar(self, event: yaml.ScalarEvent) -> None:
-        start, end = self._content(event), _index(event.end_mark)
+        start, end = self._content(event), offset_of(event.end_mark)
         style = _STYLES.get(event.style, "plain")
         if style in ("literal", "folded"):
             end = start + max(1, len(self.file.text[start:end].rstrip()))
@@ -338,7 +312,7 @@ class _Reader:
 
     def _end(self, event: yaml.CollectionEndEvent) -> None:
         this = self.open.pop()
-        end = _index(event.end_mark) if this.flow or not this.values else max(v.span.end for v in this.values)
+        end = offset_of(event.end_mark) if this.flow or not this.values else max(v.span.end for v in this.values)
         span = Span(self.file, this.start, max(this.start, end))
         if this.flow:
             self._join(this)
@@ -371,7 +345,7 @@ class _Reader:
 
     def _alias(self, event: yaml.AliasEvent) -> None:
         name = str(event.anchor)
-        span = Span(self.file, _index(event.start_mark), _index(event.end_mark))
+        span = Span(self.file, offset_of(event.start_mark), offset_of(event.end_mark))
         anchored = self.anchors.get(name)
         if any(this.anchor == name for this in self.open):
             raise _Refused(Diagnostic("E009", f"alias `*{name}` is inside its own anchor `&{name}`", span))
@@ -380,9 +354,10 @@ class _Reader:
             notes = (Note("this is within a text", self.file.at(place, len(name) + 1)),) if place >= 0 else ()
             message = f"unknown alias `*{name}`, want an anchor `&{name}` before it"
             raise _Refused(Diagnostic("E009", message, span, notes, _ALIAS))
-        if len(self.open) + anchored.height - 1 > MAX_DEPTH:
+        value, size, height = anchored
+        if len(self.open) + height - 1 > MAX_DEPTH:
             raise _Refused(self._too_deep(span.start))
-        self._place(anchored.value, anchored.size, anchored.height, None, span)
+        self._place(value, size, height, None, span)
 
     def _place(self, value: Value, size: int, height: int, anchor: str | None, at: Span | None = None) -> None:
         """Add a finished value to its collection, or make it the root."""
@@ -391,7 +366,7 @@ class _Reader:
             message = f"the file expands to more than {MAX_VALUES} values, want fewer"
             raise _Refused(Diagnostic("E010", message, at or self.file.at(value.span.start)))
         if anchor:
-            self.anchors[anchor] = _Anchored(value, size, height)
+            self.anchors[anchor] = value, size, height
         if not self.open:
             self.root = value
             return
@@ -405,21 +380,18 @@ class _Reader:
         for key, value in zip(this.values[::2], this.values[1::2], strict=True):
             if not isinstance(key, Scalar) or key.style in ("literal", "folded"):
                 got = "a list" if isinstance(key, Sequence) else "a mapping" if isinstance(key, Mapping) else "a block"
-                self.diagnostics.append(
-                    Diagnostic("E006", f"got {got} as a key, want a word", self.file.at(key.span.start), help=_KEY)
-                )
-            elif key.text in seen:
-                note = Note("first given here", seen[key.text].span)
-                self.diagnostics.append(
-                    Diagnostic("E005", f"key `{key.text}` is given twice, want it once", key.span, (note,))
-                )
+                place = self.file.at(key.span.start)
+                self.diagnostics.append(Diagnostic("E006", f"got {got} as a key, want a word", place, help=_KEY))
+            elif (first := seen.setdefault(key.text, key)) is not key:
+                notes = (Note("first given here", first.span),)
+                message = f"key `{key.text}` is given twice, want it once"
+                self.diagnostics.append(Diagnostic("E005", message, key.span, notes))
             else:
-                seen[key.text] = key
                 yield Entry(key, value)
 
     def _content(self, event: yaml.NodeEvent) -> int:
         """Return the start of a value, after its anchor and tag; PyYAML's mark is before them."""
-        start, end = _index(event.start_mark), _index(event.end_mark)
+        start, end = offset_of(event.start_mark), offset_of(event.end_mark)
         tag = getattr(event, "tag", None)
         if tag:
             shown = tag.replace("tag:yaml.org,2002:", "!!")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from interpreter.base.source import SourceFile
-from interpreter.reading.yaml import loader
+from interpreter.reading.yaml import loader, offset_of
 
 if TYPE_CHECKING:
     import yaml
@@ -125,7 +125,7 @@ class _Writer:
                 self.levels.append(_Level(mark.column, self.base.written + STEP, name == "BlockMappingStart"))
             case "BlockEnd":
                 self.closed.append(self.levels.pop())
-            case "Key" if mark.index == _index(token.end_mark):
+            case "Key" if mark.index == offset_of(token.end_mark):
                 self.keyed = True
                 self._set_base(mark.column)
             case "StreamStart":
@@ -133,7 +133,7 @@ class _Writer:
             case "StreamEnd":
                 self._between(len(self.text), 0, 0, name)
             case _:
-                self._write(name, mark.index, _index(token.end_mark), mark.column)
+                self._write(name, mark.index, offset_of(token.end_mark), mark.column)
 
     def _set_base(self, read: int) -> None:
         if not self.brackets and self.levels:
@@ -275,7 +275,3 @@ class _Writer:
 
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
-
-
-def _index(mark: Any) -> int:
-    return int(mark.index)

@@ -6,37 +6,28 @@ for everything (extra ``rl``), PettingZoo, Gymnasium and OpenSpiel for their ada
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
+
+from interpreter.rl.game_batch import Games, make
+from interpreter.rl.numbering import Limits
+from interpreter.rl.space import Space, space_of
 
 if TYPE_CHECKING:
     from interpreter.rl.aec import GameEnv
-    from interpreter.rl.game_batch import Games, make
-    from interpreter.rl.numbering import Limits
-    from interpreter.rl.space import Space, space_of
     from interpreter.rl.spiel import register
     from interpreter.rl.vector import SeatEnv
 
 __all__ = ["GameEnv", "Games", "Limits", "SeatEnv", "Space", "make", "register", "space_of"]
 
-_HOMES = {
-    "GameEnv": "interpreter.rl.aec",
-    "Games": "interpreter.rl.game_batch",
-    "Limits": "interpreter.rl.numbering",
-    "SeatEnv": "interpreter.rl.vector",
-    "Space": "interpreter.rl.space",
-    "make": "interpreter.rl.game_batch",
-    "register": "interpreter.rl.spiel",
-    "space_of": "interpreter.rl.space",
-}
+_ADAPTERS = {"GameEnv": "aec", "SeatEnv": "vector", "register": "spiel"}
+"""Modules that import other libraries at once."""
 
 
 def __getattr__(name: str) -> object:
-    home = _HOMES.get(name)
-    if home is None:
+    if name not in _ADAPTERS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(home), name)
+    return getattr(import_module(f"{__name__}.{_ADAPTERS[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from io import BytesIO
 from pathlib import Path
 from typing import TypedDict
 
@@ -131,12 +132,11 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed 
         the extra ``png``."""
         from interpreter.drawing.board_tables import boards_of, game_drawn
         from interpreter.drawing.png import png_of
-        from interpreter.rl.image import pixels_of
 
         if self.game is None or self.render_mode is None:
             return None
         if self.render_mode == "rgb_array":
-            return pixels_of(png_of(game_drawn(self.game), zoom=1.0))
+            return _pixels_of(png_of(game_drawn(self.game), zoom=1.0))
         lines = [repr(self.game)]
         for board in boards_of(self.game):
             lines += [board.text] * bool(board.text)
@@ -145,3 +145,12 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed 
 
     def close(self) -> None:
         """Do nothing: no resources are open."""
+
+
+def _pixels_of(png: bytes) -> NDArray[np.uint8]:
+    """Decode a PNG to an array of shape (height, width, 3). Transparent areas become white."""
+    from PIL import Image
+
+    pixels = np.asarray(Image.open(BytesIO(png)).convert("RGBA"), np.uint16)
+    alpha = pixels[:, :, 3:]
+    return ((pixels[:, :, :3] * alpha + 255 * (255 - alpha)) // 255).astype(np.uint8)

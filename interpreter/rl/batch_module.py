@@ -176,7 +176,6 @@ class Batch:
         return self.areas["games"] + game * self.areas["game_bytes"]
 
     def seed(self, game: int) -> int:
-        """Return the seed of a running game."""
         return int(self._longs[self._row(game) // LONG]) & (1 << 64) - 1
 
     def is_endless(self, game: int) -> bool:
@@ -184,7 +183,6 @@ class Batch:
         return bool(self._words[self._row(game) // WORD + 2] > self._words[self._control + 1])
 
     def end(self, game: int) -> None:
-        """End a game where it is."""
         self._words[self._row(game) // WORD + 3] = 1
 
     def refused(self) -> int:
@@ -201,13 +199,9 @@ class Batch:
 
     def state(self, game: int) -> State:
         """Return a copy of the state of a game, with an empty log."""
-        return self.codec.decode(self.data(game))
-
-    def data(self, game: int) -> bytes:
-        """Return the state of a game as bytes. Words behind the delayed blocks are undefined."""
         at = self._row(game) + self.areas["held"]
         end = self._words[at // WORD + 2] - STATE
-        return self.bytes[at : at + end].tobytes()
+        return self.codec.decode(self.bytes[at : at + end].tobytes())
 
     def resume(self, game: int, state: State) -> None:
         """Continue a game from the state that its choice led to in the plain form; raise :class:`Stuck` if the module
@@ -218,7 +212,6 @@ class Batch:
             self._resume(game)
 
     def observe(self, game: int, seat: int) -> list[int]:
-        """Return the observation of a seat as a vector."""
         at = self.areas["other"]
         with self._stuck(game):
             self._observe(game, seat, at)

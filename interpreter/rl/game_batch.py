@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
-from interpreter.bots.hidden_reads import groups_peeked
-from interpreter.bots.player import Bot, Stream
-from interpreter.bots.policy import PolicyBot
+from interpreter.bots.compiled_bots import needs_of
+from interpreter.bots.player import Bot
 from interpreter.bots.registry import bots_of
-from interpreter.bots.uniform import RandomBot
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import Unsupported
 from interpreter.compiler.wasm.codec import fitted
+from interpreter.compiler.wasm.instance import is_available
+from interpreter.compiler.wasm.turn import Peeks
 from interpreter.engine.decision import Code, Decision, Option
-from interpreter.engine.game import Game, Result
+from interpreter.engine.game import Result
 from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.chance import Seeded
 from interpreter.kernel.state import State
@@ -26,14 +25,13 @@ from interpreter.language.policies import Policy
 from interpreter.lowering.constants import Endless, RuleFailure
 from interpreter.plain.machine import Machine
 from interpreter.play.match import MAXIMUM_DECISIONS, streams_for
+from interpreter.rl.batch_module import Batch, Stuck, batch_module
 from interpreter.rl.numbering import MOST_LEGAL, Limits
 from interpreter.rl.space import Space, space_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
-
-    from interpreter.rl.batch_module import Batch, BatchModule
 
     T = TypeVar("T", bound=np.generic)
 
@@ -65,15 +63,14 @@ def make(
         raise ValueError(f"n: got {n}, want at least one game")
     space = space_of(ruleset, players, settings, overlays, limits)
     seated = _seated(space, bots or {})
-    compiled = None if plain else _compiled(space, seated, n, again)
-    play = partial(_InModule, batch=compiled) if compiled else _Plain
-    games: Games = play(space, n, seed, seated, again)
+    batch = None if plain else _compiled(space, seated, n, again)
+    table = space, n, seed, seated, again
+    games = _Plain(*table) if batch is None else _InModule(*table, batch)
     games.reset()
     return games
 
 
 def _seated(space: Space, bots: Mapping[int, str]) -> dict[int, Bot]:
-    """Return the bots by seat."""
     for seat in bots:
         if not 0 <= seat < space.players:
             raise ValueError(f"bots: there is no seat {seat}; the seats are 0 to {space.players - 1}")
@@ -104,18 +101,11 @@ class Games:
     - ``actions`` (int32): the actions of the last step
     """
 
-    observations: NDArray[np.int32]
-    masks: NDArray[np.bool_]
-    counts: NDArray[np.int32]
-    legal: NDArray[np.int32]
-    actors: NDArray[np.int32]
-    rewards: NDArray[np.float32]
-    dones: NDArray[np.bool_]
-    truncated: NDArray[np.bool_]
-    actions: NDArray[np.int32]
-
-    def __init__(self, space: Space, n: int, seed: int, seated: Mapping[int, Bot], again: bool) -> None:
+    def __init__(
+        self, space: Space, n: int, seed: int, seated: Mapping[int, Bot], again: bool, batch: Batch | None = None
+    ) -> None:
         self.space, self.n, self.first_seed, self.seated, self.again = space, n, seed, dict(seated), again
+        self._arrays(batch)
 
     @property
     def players(self) -> int:
@@ -182,17 +172,17 @@ class Games:
             f"{counted(int(self.counts[game]), 'action')} are, see `masks`"
         )
 
-    def _arrays(self, memory: memoryview | None = None, areas: Mapping[str, int] | None = None) -> None:
-        """Create the arrays, as views of ``memory`` if given."""
+    def _arrays(self, batch: Batch | None) -> None:
+        """Create the arrays, as views of the memory of a module if there is one."""
         import numpy as np
 
         space, n = self.space, self.n
         listed = max(1, min(MOST_LEGAL, space.actions.count))
 
         def array(kind: type[T], *shape: int, at: str) -> NDArray[T]:
-            if memory is None or areas is None:
+            if batch is None:
                 return np.zeros(shape, kind)
-            return np.frombuffer(memory, kind, int(np.prod(shape)), areas[at]).reshape(shape)
+            return np.frombuffer(batch.bytes, kind, int(np.prod(shape)), batch.areas[at]).reshape(shape)
 
         self.observations = array(np.int32, n, space.vector.size, at="vectors")
         self.masks = array(np.bool_, n, space.actions.count, at="mask")
@@ -211,17 +201,14 @@ class Games:
 
 def _compiled(space: Space, seated: Mapping[int, Bot], n: int, again: bool) -> Batch | None:
     """Return the games in a module; None if no module is possible."""
-    from interpreter.compiler.wasm.instance import is_available
-    from interpreter.rl.batch_module import Batch, batch_module
-
-    policies = [_policy(bot) for bot in seated.values()]
-    if not is_available() or not all(known for known, _ in policies):
+    bots = [need for bot in seated.values() if (need := needs_of(space.ruleset, bot)) is not None]
+    if not is_available() or len(bots) < len(seated):
         return None
     machine = space.table.machine
     try:
         builder, first = fitted(machine, space.table.first, dict(machine.rooms), machine.texts)
-        chosen = [_choosing(space, builder, policy) for _, policy in policies]
-        module: BatchModule = batch_module(builder, first, chosen, space.actions, space.vector, n)
+        chosen = [_choosing(space, builder, *bot) for bot in bots]
+        module = batch_module(builder, first, chosen, space.actions, space.vector, n)
     except Unsupported:
         return None
     batch = Batch(module, machine, MAXIMUM_DECISIONS, again)
@@ -230,29 +217,20 @@ def _compiled(space: Space, seated: Mapping[int, Bot], n: int, again: bool) -> B
     return batch
 
 
-def _policy(bot: Bot) -> tuple[bool, Policy | None]:
-    """Return whether a module can play a bot, and its policy; None stands for random choices."""
-    if isinstance(bot, RandomBot):
-        return True, None
-    return isinstance(bot, PolicyBot), bot.policy if isinstance(bot, PolicyBot) else None
-
-
-def _choosing(space: Space, builder: ModuleBuilder, policy: Policy | None) -> dict[int, str]:
+def _choosing(space: Space, builder: ModuleBuilder, policy: Policy | None, peeks: Peeks | None) -> dict[int, str]:
     """Return the function with which a bot chooses, by the index of the stretch with the decision."""
     if policy is None:
         return builder.policies.choices(None)
     space.table.machine.learn(policy)
-    peeks = partial(groups_peeked, space.ruleset.model, policy)
     return builder.policies.choices(policy, peeks, f"{policy.name} {id(policy)}")
 
 
 class _InModule(Games):
     def __init__(self, space: Space, n: int, seed: int, seated: Mapping[int, Bot], again: bool, batch: Batch) -> None:
-        super().__init__(space, n, seed, seated, again)
+        super().__init__(space, n, seed, seated, again, batch)
         self.batch = batch
         self.bailouts = 0
         """Number of choices that the plain form had to make for the module."""
-        self._arrays(batch.bytes, batch.areas)
 
     @property
     def is_compiled(self) -> bool:
@@ -264,41 +242,35 @@ class _InModule(Games):
     def restart(self, game: int) -> None:
         self._begin_with([self.batch.seed(game) + self.n], game)
 
-    def _begin_with(self, seeds: list[int], start: int) -> None:
-        from interpreter.rl.batch_module import Stuck
+    def _begin_with(self, seeds: list[int], first: int) -> None:
+        def begin(start: int) -> None:
+            self.batch.begin(seeds[start - first :], start)
 
-        machine, first, end = self.space.table.machine, start, start + len(seeds)
-        while start < end:
-            try:
-                self.batch.begin(seeds[start - first :], start)
-                return
-            except Stuck as stuck:
-                self.bailouts += 1
-                start, seed = stuck.game + 1, self.batch.seed(stuck.game)
-                state = self.space.table.first.clone()
-                Machine.start(machine, state, Seeded(seed))
-                self._resume(stuck.game, state)
+        self._each(begin, self._begin_plain, first, first + len(seeds))
 
     def _step(self) -> None:
-        from interpreter.rl.batch_module import Stuck
-
         refused = self.batch.refused()
         if refused >= 0:
             raise self._illegal(refused)
-        start = 0
-        while start < self.n:
+        self._each(self.batch.step, self._step_plain, 0, self.n)
+
+    def _each(self, run: Callable[[int], None], plain: Callable[[int], None], start: int, end: int) -> None:
+        """Let the module run all games from ``start`` on. Those in which it traps are taken on in the plain form."""
+        while start < end:
             try:
-                self.batch.step(start)
+                run(start)
                 return
             except Stuck as stuck:
+                plain(stuck.game)
                 start = stuck.game + 1
-                if self.batch.is_endless(stuck.game):
-                    self._truncate(stuck.game)
-                else:
-                    self._step_plain(stuck.game)
+
+    def _begin_plain(self, game: int) -> None:
+        self.bailouts += 1
+        state = self.space.table.first.clone()
+        Machine.start(self.space.table.machine, state, Seeded(self.batch.seed(game)))
+        self._resume(game, state)
 
     def _truncate(self, game: int) -> None:
-        """End a game that has too many choices."""
         if self.again:
             self.restart(game)
         else:
@@ -308,6 +280,9 @@ class _InModule(Games):
 
     def _step_plain(self, game: int) -> None:
         """Apply the action of one game in the plain form, which reports any rule failure."""
+        if self.batch.is_endless(game):
+            self._truncate(game)
+            return
         self.bailouts += 1
         machine, state = self.space.table.machine, self.batch.state(game)
         assert state.frame is not None
@@ -316,8 +291,6 @@ class _InModule(Games):
         self._resume(game, state)
 
     def _resume(self, game: int, state: State) -> None:
-        from interpreter.rl.batch_module import Stuck
-
         try:
             self.batch.resume(game, state)
         except (Stuck, Unsupported):
@@ -337,65 +310,62 @@ class _InModule(Games):
 # --- in the plain form
 
 
+class _Row:
+    """A game of a batch in the plain form, with its legal actions."""
+
+    def __init__(self, space: Space, seed: int) -> None:
+        self.seed = seed & (1 << 64) - 1
+        self.game = space.new_game(self.seed)
+        self.streams = streams_for(self.seed, space.players)
+        self.made = 0
+        self.legal: dict[int, Code] = {}
+
+    def take(self, decision: Decision, option: Option) -> None:
+        """Apply this very option, as a module does, also if others have the same public name."""
+        self.made += 1
+        if self.made > MAXIMUM_DECISIONS:
+            raise Endless(WITHOUT_END.format(self.seed), None)
+        decision.offered = option
+        self.game.apply(option)
+
+    def play_bots(self, bots: Mapping[int, Bot]) -> None:
+        while (decision := self.game.decision) is not None and decision.actor in bots:
+            bot = bots[decision.actor]
+            self.take(decision, bot.choose(self.game, decision, self.streams[decision.actor]))
+
+
 class _Plain(Games):
-    def __init__(self, space: Space, n: int, seed: int, seated: Mapping[int, Bot], again: bool) -> None:
-        super().__init__(space, n, seed, seated, again)
-        self.games: list[Game] = []
-        self._made: list[int] = []
-        """Numbers of choices."""
-        self._streams: list[list[Stream]] = []
-        self._options: list[dict[int, Code]] = [{} for _ in range(n)]
-        self._seeds: list[int] = []
-        self._arrays()
+    rows: dict[int, _Row]
 
     def _begin(self) -> None:
-        self._seeds = [(self.first_seed + number) & (1 << 64) - 1 for number in range(self.n)]
-        self.games = [self.space.new_game(seed) for seed in self._seeds]
-        self._streams = [streams_for(seed, self.space.players) for seed in self._seeds]
-        self._made = [0] * self.n
-        self.rewards[:], self.dones[:] = 0, False
+        self.rows = {}
         for number in range(self.n):
-            self._play_bots(number)
-            self._update(number)
+            self._start(number, self.first_seed + number)
 
     def restart(self, game: int) -> None:
-        self.rewards[game], self.dones[game] = 0, False
-        self._replace(game)
-        self._update(game)
+        self._start(game, self.rows[game].seed + self.n)
 
-    def _replace(self, number: int) -> None:
-        self._seeds[number] = seed = (self._seeds[number] + self.n) & (1 << 64) - 1
-        self.games[number] = self.space.new_game(seed)
-        self._streams[number] = streams_for(seed, self.space.players)
-        self._made[number] = 0
-        self._play_bots(number)
+    def _start(self, number: int, seed: int) -> None:
+        self.rewards[number], self.dones[number] = 0, False
+        self._place(number, seed)
+        self._update(number)
 
-    def _take(self, number: int, decision: Decision, option: Option) -> None:
-        """Apply this very option, as a module does, also if others have the same public name."""
-        self._made[number] += 1
-        if self._made[number] > MAXIMUM_DECISIONS:
-            raise Endless(WITHOUT_END.format(self._seeds[number]), None)
-        decision.offered = option
-        self.games[number].apply(option)
-
-    def _play_bots(self, number: int) -> None:
-        game = self.games[number]
-        while (decision := game.decision) is not None and decision.actor in self.seated:
-            bot = self.seated[decision.actor]
-            self._take(number, decision, bot.choose(game, decision, self._streams[number][decision.actor]))
+    def _place(self, number: int, seed: int) -> None:
+        self.rows[number] = _Row(self.space, seed)
+        self.rows[number].play_bots(self.seated)
 
     def _step(self) -> None:
-        for number, game in enumerate(self.games):
-            if not game.is_over and int(self.actions[number]) not in self._options[number]:
+        for number, row in self.rows.items():
+            if not row.game.is_over and int(self.actions[number]) not in row.legal:
                 raise self._illegal(number)
         self.rewards[:], self.dones[:] = 0, False
-        for number, game in enumerate(self.games):
-            decision = game.decision
+        for number, row in self.rows.items():
+            game, decision = row.game, row.game.decision
             if decision is None:
                 continue
             try:
-                self._take(number, decision, decision.option(self._options[number][int(self.actions[number])]))
-                self._play_bots(number)
+                row.take(decision, decision.option(row.legal[int(self.actions[number])]))
+                row.play_bots(self.seated)
             except Endless:
                 game.decision, self.truncated[number] = None, True
             if game.is_over:
@@ -403,15 +373,14 @@ class _Plain(Games):
                 if game.result is not None:
                     self.rewards[number] = rewards_of(game.result)
                 if self.again:
-                    self._replace(number)
+                    self._place(number, row.seed + self.n)
             self._update(number)
 
     def _update(self, number: int) -> None:
-        game = self.games[number]
-        decision = game.decision
-        options = self._options[number] = self.space.legal(decision) if decision is not None else {}
-        listed = list(options)
-        self.actors[number] = decision.actor if decision is not None else -1
+        row, game = self.rows[number], self.rows[number].game
+        row.legal = self.space.legal(game.decision) if game.decision is not None else {}
+        listed = list(row.legal)
+        self.actors[number] = game.decision.actor if game.decision is not None else -1
         self.masks[number] = False
         self.masks[number, listed] = True
         self.counts[number] = len(listed)
@@ -421,7 +390,7 @@ class _Plain(Games):
             self.observations[number] = self.space.observe(game, max(0, int(self.actors[number])))
 
     def observe(self, game: int, seat: int) -> list[int]:
-        return self.space.observe(self.games[game], seat)
+        return self.space.observe(self.rows[game].game, seat)
 
     def state(self, game: int) -> State:
-        return self.games[game].state.clone()
+        return self.rows[game].game.state.clone()

@@ -140,7 +140,7 @@ class Actions:
                 choices = tuple((choice.name, choice.type) for choice in option.choices)
                 key = ask.name, option.name, choices
                 if key not in known:
-                    known[key] = self._block(ask.name, option.name, choices, shapes)
+                    known[key] = self._block(*key, shapes)
                     self.blocks.append(known[key])
                 blocks.append(known[key])
             self.of[index] = tuple(blocks)
@@ -258,5 +258,4 @@ class Vector:
         return part
 
     def cells(self) -> Iterator[Part]:
-        """Return the parts that show cells."""
         return (part for part in self.parts if part.form == "cells")

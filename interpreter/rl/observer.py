@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from functools import partial
 
-from interpreter.compiler.build.decisions import FRAME, Decisions
-from interpreter.compiler.build.function import ONE, ZERO
-from interpreter.compiler.build.ranking import Ranking
+from interpreter.compiler.build.decisions import Decisions
+from interpreter.compiler.build.exports import Ranking
+from interpreter.compiler.build.function import FRAME, ONE, ZERO
 from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.build.sights import LISTED, SEAT, Sight, Sights
 from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.build.stretches import ASKED
 from interpreter.compiler.ir import ops
-from interpreter.language.types import (
-    BagType,
-    CardHolderType,
-    CardType,
-    IntType,
-    TextType,
-    Type,
-    has_cards,
-)
+from interpreter.language.types import BagType, CardHolderType, CardType, IntType, TextType, Type, has_cards
 from interpreter.rl.numbering import HIDDEN, NONE, Part, Vector, positions, width_of
 
 __all__ = ["Observer"]
@@ -43,7 +35,6 @@ class Observer(Sights):
         return {head.name: self.made(head, self._observe)} | Ranking(self.module).functions()
 
     def _observe(self, b: Steps) -> None:
-        """Write the vector of a seat; ``actor`` is the seat that decides."""
         asked = b.kept(ops.Load(ops.Constant(ASKED)), "asked")
         asks = self.decisions.asks
         numbers = [NONE] * len(self.program.stretches)
@@ -103,10 +94,8 @@ class Observer(Sights):
             return
         room = b.kept(b.call("alloc", ops.Constant(self.shapes.words(part.type))), "room")
         b.store(room, 0, value, part.type)
-        shown, covered = (
-            partial(self._value, b, room, into, part.type),
-            partial(self._fill, b, into, HIDDEN, part.width),
-        )
+        shown = partial(self._value, b, room, into, part.type)
+        covered = partial(self._fill, b, into, HIDDEN, part.width)
         if has_cards(part.type, self.model.records):
             b.branch(self.hides(room, part.type), covered, shown)
         else:
@@ -133,7 +122,6 @@ class Observer(Sights):
             self._cell(b, sight, part, number, b.kept(into + number * (part.width * WORD), "place"))
 
     def _words(self, b: Steps, part: Part, into: ops.Value) -> None:
-        """Write cells of one word that all seats may see."""
         group = self.memory.groups[part.of]
         if group.count > FEW:
             b.add(ops.CopyWords(into, ops.Constant(group.address), ops.Constant(group.count)))
@@ -181,7 +169,6 @@ class Observer(Sights):
         return word
 
     def _value(self, b: Steps, at: ops.Value, into: ops.Value, type_: Type) -> None:
-        """Write the entries of a kept value."""
         shapes = self.shapes
         if isinstance(type_, CardHolderType):
             b.add(ops.Store(into, 0, ops.Load(at)))

@@ -28,7 +28,6 @@ from interpreter.language.types import (
     CardHolderType,
     CardType,
     RecordType,
-    RoomType,
     TextType,
     Type,
 )
@@ -37,7 +36,6 @@ from interpreter.rl.numbering import (
     HIDDEN,
     NONE,
     Actions,
-    Block,
     Digit,
     Limits,
     Part,
@@ -47,6 +45,9 @@ from interpreter.rl.numbering import (
 )
 
 __all__ = ["Entry", "Space", "loaded", "space_of"]
+
+_NAMED: dict[str, Type] = {"place": PLACE, "link": LINK, "node": NODE, "card": CardType("")}
+"""Owners of cells that have public names."""
 
 
 class Entry(Struct, frozen=True):
@@ -99,7 +100,6 @@ class Space:
         self.vector = Vector(machine.program, machine.constants, self.shapes)
         self.names = self.table.names
         self.seats = len(machine.constants.seats)
-        self._low: dict[int, tuple[int, ...]] = {}
 
     def __repr__(self) -> str:
         return f"<space of {self.ruleset.id}: {self.actions.count} actions, {self.vector.size} entries>"
@@ -134,14 +134,12 @@ class Space:
         return " ".join(words)
 
     def _digit(self, digit: Digit, at: int) -> str:
+        if digit.type.optional and at == 0:
+            return "none"
         if digit.is_number:
-            if digit.type.optional and at == 0:
-                return "none"
             number = at - digit.type.optional
             return f"{number}+" if at == digit.size - 1 else str(number)
         value = at + digit.low
-        if value == NONE and digit.type.optional:
-            return "none"
         if isinstance(digit.type, BoolType):
             return "true" if value else "false"
         public = self.names.public(value, digit.type.sure)
@@ -151,47 +149,64 @@ class Space:
 
     def observe(self, game: Game, seat: int) -> list[int]:
         """Return the view of a seat, as a vector of :attr:`Vector.size` integers."""
-        decision, cells, layout = game.decision, game.state.cells, game.machine.constants.layout
+        decision, state, constants = game.decision, game.state, game.machine.constants
         pending = self.actions.decisions.index(decision.name) if decision is not None else NONE
         vector = [seat, pending, decision.actor if decision is not None else NONE]
         vector += [NONE] * (self.vector.size - len(HEAD))
         if decision is not None and decision.actor == seat:
             env = decision.env
             game.machine.meter.refill()
-            values = [value(game.state, env) for _, value in decision.site.context]
+            values = [value(state, env) for _, value in decision.site.context]
             for part, value in zip(self.vector.context[decision.named.index], values, strict=True):
-                seen = may_see(game.machine.constants.visible_in(game.state, value, part.type), seat)
-                vector[part.first : part.first + part.width] = (
-                    _entries_of(self.shapes, value, part.type) if seen else [HIDDEN] * part.width
-                )
-        veiled = veils(game.table, game.state, seat)
-        zones_seen_by = game.machine.constants.seen_by
+                seen = may_see(constants.visible_in(state, value, part.type), seat)
+                entries = self._entries_of(value, part.type) if seen else [HIDDEN] * part.width
+                vector[part.first : part.first + part.width] = entries
+        veiled = veils(game.table, state, seat)
         for part in self.vector.cells():
-            base, at = layout.base[part.of], part.first
-            for number in range(part.count):
-                value, veil = cells[base + number], veiled.get(base + number)
+            entries = []
+            for cell in range(first := constants.layout.base[part.of], first + part.count):
+                value, veil = state.cells[cell], veiled.get(cell)
                 if part.of == "location":
-                    hidden = value is not None and not may_see(zones_seen_by.get(value), seat)
-                    vector[at] = HIDDEN if hidden else NONE if value is None else int(value)
+                    is_hidden = value is not None and not may_see(constants.seen_by.get(value), seat)
+                    entries.append(HIDDEN if is_hidden else NONE if value is None else int(value))
                 elif veil is None:
-                    vector[at : at + part.width] = _entries_of(self.shapes, value, part.type)
+                    entries += self._entries_of(value, part.type)
                 else:
-                    entries = [HIDDEN] * part.width
-                    if veil.many is not None and entries:
-                        entries[0] = veil.many
-                    vector[at : at + part.width] = entries
-                at += part.width
+                    many = [] if veil.many is None else [veil.many]
+                    entries += [*many, *[HIDDEN] * part.width][: part.width]
+            vector[part.first : part.first + part.size] = entries
         return vector
+
+    def _entries_of(self, value: Value, type_: Type) -> list[int]:
+        shapes = self.shapes
+        if isinstance(type_, CardHolderType):
+            return [len(value)]
+        if isinstance(type_, TextType):
+            return []
+        if shapes.is_scalar(type_):
+            return [NONE if value is None else int(value)]
+        if shapes.is_listed(type_):
+            low, size = positions(shapes, type_) or (0, 0)
+            places = [0] * size
+            for place, item in enumerate(value or () if size else (), 1):
+                if item is not None and 0 <= item - low < size and not places[item - low]:
+                    places[item - low] = place
+            return [NONE if value is None else len(value), *places]
+        if value is None:
+            return [NONE] * width_of(shapes, type_)
+        if isinstance(type_, BagType):
+            return [int(number) for number in value]
+        fields = zip(value, shapes.fields(type_), strict=True)
+        return [entry for part, field in fields for entry in self._entries_of(part, field)]
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
         """The entries of an observation, in order."""
         names = list(HEAD)
         for part in self.vector.parts:
+            is_alone = part.form == "context" or part.count == 1
             for number in range(part.count):
-                head = (
-                    part.of if part.form == "context" or part.count == 1 else f"{part.of}[{self._owner(part, number)}]"
-                )
+                head = part.of if is_alone else f"{part.of}[{self._owner(part, number)}]"
                 names += [head + suffix for suffix in self._suffixes(part.type)]
         return tuple(Entry(number, name) for number, name in enumerate(names))
 
@@ -206,14 +221,7 @@ class Space:
     def _owner(self, part: Part, number: int) -> str:
         group = self.ruleset.model.groups.get(part.of)
         owner = group.owner if group is not None else "card" if part.of == "location" else ""
-        if owner in ("place", "link"):
-            type_ = PLACE if owner == "place" else LINK
-            return " ".join(str(word) for word in self.names.public(number, type_).values())
-        if owner == "node":
-            return str(self.names.public(number, NODE))
-        if owner == "card":
-            return self._card(number)
-        return str(number)
+        return self._thing(number, _NAMED[owner]) if owner in _NAMED else str(number)
 
     def _card(self, card: int) -> str:
         """Return the name of a card: its key, with a number if other cards share it."""
@@ -233,23 +241,16 @@ class Space:
         if shapes.is_scalar(type_):
             return [""]
         if shapes.is_listed(type_):
-            range_ = positions(shapes, type_)
-            item = shapes.item(type_)
-            if range_ is None:
-                return [".count"]
-            return [".count", *(f".at({self._thing(number, item)})" for number in range(range_[0], sum(range_)))]
+            low, size = positions(shapes, type_) or (0, 0)
+            things = (self._thing(number, shapes.item(type_)) for number in range(low, low + size))
+            return [".count", *(f".at({thing})" for thing in things)]
         if isinstance(type_, BagType):
             return [f".{member}" for member in self.ruleset.model.members(type_.name)]
-        names = ["kinds", "capacity"] if isinstance(type_, RoomType) else self._fields(type_)
-        return [
-            f".{name}{suffix}"
-            for name, field in zip(names, shapes.fields(type_), strict=True)
-            for suffix in self._suffixes(field)
-        ]
-
-    def _fields(self, type_: Type) -> list[str]:
-        assert isinstance(type_, RecordType)
-        return list(self.ruleset.model.records[type_.name])
+        fields: Iterable[str] = ("kinds", "capacity")
+        if isinstance(type_, RecordType):
+            fields = self.ruleset.model.records[type_.name]
+        types = zip(fields, shapes.fields(type_), strict=True)
+        return [f".{name}{suffix}" for name, field in types for suffix in self._suffixes(field)]
 
     def _thing(self, number: int, type_: Type) -> str:
         if isinstance(type_, CardType):
@@ -261,20 +262,20 @@ class Space:
 
     def blocks(self) -> list[dict[str, Value]]:
         """Return the table of actions as plain data: an item per alternative of each decision."""
-        return [self._block(block) for block in self.actions.blocks]
-
-    def _block(self, block: Block) -> dict[str, Value]:
-        return {
-            "first": block.first,
-            "actions": block.size,
-            "decision": block.decision,
-            "do": block.alternative,
-            "choices": [
-                {"name": block.choices[digit.choice][0], "type": str(digit.type), "values": digit.size}
-                for digit in block.digits
-            ],
-            "ranks": block.ranks,
-        }
+        return [
+            {
+                "first": block.first,
+                "actions": block.size,
+                "decision": block.decision,
+                "do": block.alternative,
+                "choices": [
+                    {"name": block.choices[digit.choice][0], "type": str(digit.type), "values": digit.size}
+                    for digit in block.digits
+                ],
+                "ranks": block.ranks,
+            }
+            for block in self.actions.blocks
+        ]
 
     def as_dict(self) -> dict[str, Value]:
         """Return the tables of actions and observations as plain data, with their ruleset and settings."""
@@ -313,30 +314,3 @@ class Space:
             ranks = f" ranks:{block['ranks']}" if block["ranks"] > 1 else ""
             lines.append(f"{span:>13}  {block['decision']}: {block['do']} {choices}{ranks}".rstrip())
         return "\n".join(lines)
-
-
-def _entries_of(shapes: Shapes, value: Value, type_: Type) -> list[int]:
-    """Return the entries of a visible value."""
-    if isinstance(type_, CardHolderType):
-        return [len(value)]
-    if isinstance(type_, TextType):
-        return []
-    if shapes.is_scalar(type_):
-        return [NONE if value is None else int(value)]
-    if shapes.is_listed(type_):
-        domain = positions(shapes, type_)
-        low, size = domain or (0, 0)
-        places = [0] * size
-        for place, item in enumerate(value or () if domain else ()):
-            if item is not None and 0 <= item - low < size and not places[item - low]:
-                places[item - low] = place + 1
-        return [NONE if value is None else len(value), *places]
-    if value is None:
-        return [NONE] * width_of(shapes, type_)
-    if isinstance(type_, BagType):
-        return [int(number) for number in value]
-    return [
-        entry
-        for part, field in zip(value, shapes.fields(type_), strict=True)
-        for entry in _entries_of(shapes, part, field)
-    ]

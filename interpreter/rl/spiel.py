@@ -7,6 +7,7 @@ OpenSpiel resamples a state from a player's knowledge, hidden information is dea
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from functools import cache
 from typing import TypedDict
 
@@ -35,29 +36,24 @@ class Parameters(TypedDict, total=False):
 
 
 _DEFAULTS: Parameters = {"ruleset": "goofspiel", "players": 2, "settings": "", "seeds": 1000, "numbers": 100}
-_MOST_PLAYERS = 20
 
 
-def _type() -> pyspiel.GameType:
-    return pyspiel.GameType(
-        short_name=NAME,
-        long_name="A ruleset of Regelwerk",
-        dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
-        chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
-        information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
-        utility=pyspiel.GameType.Utility.ZERO_SUM,
-        reward_model=pyspiel.GameType.RewardModel.TERMINAL,
-        max_num_players=_MOST_PLAYERS,
-        min_num_players=1,
-        provides_information_state_string=False,
-        provides_information_state_tensor=False,
-        provides_observation_string=True,
-        provides_observation_tensor=True,
-        parameter_specification=dict(_DEFAULTS),
-    )
-
-
-_TYPE = _type()
+_TYPE = pyspiel.GameType(
+    short_name=NAME,
+    long_name="A ruleset of Regelwerk",
+    dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+    chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
+    information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
+    utility=pyspiel.GameType.Utility.ZERO_SUM,
+    reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+    max_num_players=20,
+    min_num_players=1,
+    provides_information_state_string=False,
+    provides_information_state_tensor=False,
+    provides_observation_string=True,
+    provides_observation_tensor=True,
+    parameter_specification=dict(_DEFAULTS),
+)
 
 
 @cache
@@ -73,10 +69,8 @@ def register() -> str:
 
 @cache
 def _space(ruleset: str, players: int, settings: str, numbers: int) -> Space:
-    values: dict[str, str] = {}
-    for part in filter(None, settings.split(";")):
-        name, _, value = part.partition("=")
-        values[name.strip()] = value.strip()
+    parts = (part.partition("=") for part in settings.split(";") if part)
+    values = {name.strip(): value.strip() for name, _, value in parts}
     return space_of(ruleset, players, values, limits=Limits(numbers=numbers))
 
 
@@ -139,14 +133,13 @@ class SpielState(pyspiel.State):  # type: ignore[misc]
         self._held: _OwnGame | None = None
         self._legal: dict[int, Code] | None = None
 
-    def __deepcopy__(self, memo: object) -> SpielState:
+    def clone(self) -> SpielState:
         copy = SpielState(self.spiel)
-        copy._held = self._held.__deepcopy__(memo) if self._held is not None else None
+        copy._held = deepcopy(self._held)
         return copy
 
-    def clone(self) -> SpielState:
-        """Return an independent copy."""
-        return self.__deepcopy__(None)
+    def __deepcopy__(self, memo: object) -> SpielState:
+        return self.clone()
 
     @property
     def game(self) -> Game:
@@ -221,6 +214,4 @@ class SpielObserver:
             self.tensor[:] = self.space.observe(state.game, player)
 
     def string_from(self, state: SpielState, player: int) -> str:
-        if state.is_chance_node():
-            return "nothing"
-        return " ".join(map(str, self.space.observe(state.game, player)))
+        return "nothing" if state.is_chance_node() else " ".join(map(str, self.space.observe(state.game, player)))

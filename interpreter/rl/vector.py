@@ -101,6 +101,3 @@ class SeatEnv(VectorEnv):  # type: ignore[misc]  # Gymnasium may not be installe
 
     def _infos(self) -> Infos:
         return {"action_mask": self.games.masks.copy()}
-
-    def close_extras(self, **_: object) -> None:
-        """Do nothing: no resources are open."""

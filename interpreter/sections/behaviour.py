@@ -99,9 +99,7 @@ class Rule(Layered, section="rules", noun="rule", one_of=("is", "does", "permits
     permits = Verdict("A verdict: conditions, one `require` a line.")
     replaces = LayerId("The file whose rule this one replaces.")
     wraps = LayerId("The file whose rule this one wraps; `base(...)` calls the rule below.")
-    removes = LayerId(
-        "The file whose declaration is removed, with all layers over it; for a later layer, only that layer."
-    )
+    removes = Declaration.removes
     when = Condition("The condition of this layer; if false, the layer below applies.")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Self
+from typing import Self, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,6 +15,8 @@ from interpreter.sections.atoms import About, Cites, LayerId, Provenance
 from interpreter.sections.vocabulary import Record
 
 __all__ = ["VERBS", "Declaration", "Entry", "Layered", "Remarks", "amended"]
+
+R = TypeVar("R", bound=Record)
 
 VERBS = ("replaces", "wraps", "amends", "removes")
 """Verbs with which a later file overrides a declaration: replace it, wrap it, change parts of it, or remove it."""
@@ -45,6 +47,14 @@ class Entry(Struct, frozen=True, gc=False):
     def get(self, key: str) -> Value | None:
         return self.value.get(key) if isinstance(self.value, Mapping) else None
 
+    def read(self, record: type[R]) -> R:
+        """Return the keys as a record."""
+        return record(Mapping(self.entries, self.value.span))
+
+    @property
+    def remarks(self) -> Remarks:
+        return self.read(Remarks)
+
     @property
     def covers(self) -> tuple[str, str, Span] | None:
         """Return the verb of an override (one of :data:`VERBS`) and the file that it names."""
@@ -72,7 +82,7 @@ class Layered(Remarks):
     @classmethod
     def of_layers(cls, layers: list[Entry]) -> Self:
         entry = amended(layers)
-        made = cls(Mapping(entry.entries, entry.value.span))
+        made = entry.read(cls)
         made.layers, made.entry = layers, entry
         return made
 

@@ -132,10 +132,30 @@ class Paired(Record):
     ).defined("with")
 
 
-class Ruleset(Record, title="a ruleset"):
-    """A runnable composition of files."""
+FILES: dict[str, type[Record]] = {}
+"""The record of each kind of file."""
+
+
+class File(Record):
+    """A file: the language, its id (the first key of a class), the title, keys about other files, remarks, and the
+    ``content``."""
 
     language = Language(required=True)
+    title = Text("The title.")
+    about = About()
+    provenance = Provenance()
+
+    def __init_subclass__(cls, *, title: str = "", content: tuple[str, ...] = ()) -> None:
+        super().__init_subclass__(title=title)
+        own = [form.key for form in vars(cls).values() if isinstance(form, Form) and form.key not in content]
+        order = ("language", *own[:1], "title", *own[1:], "about", "provenance", *content)
+        cls.forms = {key: cls.forms[key] for key in (*order, *cls.forms)}
+        FILES.update(dict.fromkeys(own[:1], cls))
+
+
+class Ruleset(File, title="a ruleset"):
+    """A runnable composition of files."""
+
     ruleset = WordId("The id of the ruleset, which is the file's name.", required=True)
     title = Text("The title.", required=True)
     family = WordId.to_any("family")("The family of the game.", required=True)
@@ -143,59 +163,41 @@ class Ruleset(Record, title="a ruleset"):
     map = PathId.to_any("map")("The map.")
     deck = PathId.to_any("deck")("The deck.")
     overlays = ids("overlay")("The overlays.")
-    about = About()
-    provenance = Provenance()
 
 
-class Family(Sections, Paired, title="a family"):
+class Family(File, Sections, Paired, title="a family"):
     """Everything that all editions of a game share."""
 
-    language = Language(required=True)
     family = WordId.to_any("family")("The id of the family, which is the folder's name.", required=True)
-    title = Text("The title.")
     uses = ids("library")("The imported libraries.")
-    about = About()
-    provenance = Provenance()
 
 
-class Edition(Sections, Paired, title="an edition"):
+class Edition(File, Sections, Paired, title="an edition"):
     """One edition of a game."""
 
-    language = Language(required=True)
     edition = PathId.to_any("edition")("The id of the edition.", required=True)
-    title = Text("The title.")
     extends = Id.to_any("family", "edition")("The family or edition that this one extends.", required=True)
     rulebook = Rulebook()
     players = Players()
-    about = About()
-    provenance = Provenance()
 
 
-class Map(Sections, Paired, title="a map"):
+class Map(File, Sections, Paired, title="a map", content=("nodes", "links")):
     """The nodes and links of the family's graph, with their own rules."""
 
-    language = Language(required=True)
     map = PathId.to_any("map")("The id of the map.", required=True)
-    title = Text("The title.")
     rulebook = Rulebook()
     players = Players()
     cites = Cites()
-    about = About()
-    provenance = Provenance()
     nodes = Printed("The nodes, as a printed table: a name, attributes, and a place on a picture.")
     links = Printed("The links, as a printed table: two nodes and attributes.")
 
 
-class Deck(Record, title="a deck"):
+class Deck(File, title="a deck", content=("cards",)):
     """The cards, as printed tables."""
 
-    language = Language(required=True)
     deck = PathId.to_any("deck")("The id of the deck.", required=True)
-    title = Text("The title.")
     rulebook = Rulebook()
     cites = Cites()
-    about = About()
-    provenance = Provenance()
     cards = Named(
         Either(
             *things.Card.short,
@@ -208,12 +210,10 @@ class Deck(Record, title="a deck"):
     ).defined("deck_cards")(required=True)
 
 
-class Overlay(Sections, Paired, title="an overlay"):
+class Overlay(File, Sections, Paired, title="an overlay"):
     """An expansion or variant of an edition."""
 
-    language = Language(required=True)
     overlay = PathId("The id of the overlay.", required=True)
-    title = Text("The title.")
     over = ids("family", "edition", "map", "overlay")(
         "The files that this overlay fits: a ruleset must contain one of them.", required=True
     )
@@ -228,19 +228,13 @@ class Overlay(Sections, Paired, title="an overlay"):
     )
     after = ids("overlay")("The overlays below this one.")
     layer = OneOf("`last`: this overlay lies over every other file.", "last", default="")
-    about = About()
-    provenance = Provenance()
 
 
-class Library(Record, title="a library"):
+class Library(File, title="a library", content=("records", "events", "rules", "tables", "says")):
     """Rules, records and events without state, imported with `uses`."""
 
-    language = Language(required=True)
     library = PathId("The id of the library.", required=True)
-    title = Text("The title.")
     uses = ids("library")("The imported libraries.")
-    about = About()
-    provenance = Provenance()
     records = Sections.records()
     events = Sections.events()
     rules = Rules()
@@ -248,14 +242,10 @@ class Library(Record, title="a library"):
     says = Sections.says()
 
 
-class PoliciesFile(Record, title="policies"):
+class PoliciesFile(File, title="policies", content=("weights", "rules", "is")):
     """Bots; never part of the rules."""
 
-    language = Language(required=True)
     policies = PathId("The id of the policies.", required=True)
-    title = Text("The title.")
-    about = About()
-    provenance = Provenance()
     weights = Named(
         Integer(minimum=-1_000_000, maximum=1_000_000), "Whole numbers by name, for all rule text of the file."
     )
@@ -274,8 +264,8 @@ class Choice(Record, others=Either()):
 class Refusal(Record, others=Either()):
     """An illegal choice, with the rule and statements that forbid it."""
 
-    by = Choice.by("The seat that chooses, counted from 0.", required=True)
-    do = Choice.do("The alternative that is chosen.", required=True)
+    by = Choice.by
+    do = Choice.do
     rule = Name("The rule that refuses it.")
     cites = Cites("The statements that the refusal cites.")
 
@@ -322,14 +312,10 @@ class Scenario(Record):
     refused = Keys(Refusal)
 
 
-class Scenarios(Record, title="scenarios"):
+class Scenarios(File, title="scenarios", content=("rules", "is")):
     """Tests of rulesets."""
 
-    language = Language(required=True)
     scenarios = PathId("The id of the scenarios.", required=True)
-    title = Text("The title.")
-    about = About()
-    provenance = Provenance()
     rules = Helpers()
     is_ = Listed(Keys(Scenario), "The scenarios.", minItems=1).defined("scenario_list")(required=True)
 
@@ -341,29 +327,21 @@ class Waiver(Record):
     reason = Text("The reason; for a statement of another kind, it names a gap.", required=True)
 
 
-class Waivers(Record, title="waivers"):
+class Waivers(File, title="waivers", content=("is",)):
     """Statements of the rulebooks of a family that need no rule."""
 
-    language = Language(required=True)
     waivers = WordId("The family.", required=True)
-    title = Text("The title.")
-    about = About()
-    provenance = Provenance()
     is_ = Listed(Keys(Waiver), "The waivers.", minItems=1)(required=True)
 
 
-class WordsFile(Record, title="words"):
+class WordsFile(File, title="words", content=("is",)):
     """The texts of a family in another language."""
 
-    language = Language(required=True)
     words = Word(
         "The id of the file: the family, and the code of the language.",
         title="an id such as `folder/de`",
         pattern="^[a-z0-9][a-z0-9_-]*/[a-z]{2}(-[A-Z]{2})?$",
     )(required=True)
-    title = Text("The title.")
-    about = About()
-    provenance = Provenance()
     is_ = Named(
         Word(title="text"),
         "Texts by name, as under `says`.",
@@ -372,21 +350,5 @@ class WordsFile(Record, title="words"):
     )(required=True)
 
 
-class Head(Ruleset, Edition, Map, Overlay):
+class Head(Ruleset, Edition, Map, Overlay, Library):
     """The keys with which files of any kind name others."""
-
-
-FILES: dict[str, type[Record]] = {
-    "ruleset": Ruleset,
-    "family": Family,
-    "edition": Edition,
-    "map": Map,
-    "deck": Deck,
-    "overlay": Overlay,
-    "library": Library,
-    "policies": PoliciesFile,
-    "scenarios": Scenarios,
-    "waivers": Waivers,
-    "words": WordsFile,
-}
-"""The record of each kind of file."""

@@ -8,7 +8,6 @@ from interpreter.sections.atoms import (
     Condition,
     Fields,
     Heard,
-    LayerId,
     Matched,
     Moment,
     Names,
@@ -47,7 +46,7 @@ class Graph(Layered, section="graph", noun="graph"):
         minProperties=1,
     )
     takes = RuleText("The set of places of a `node`: an expression over its printed attributes.")
-    amends = LayerId("The file whose declaration this amends; list only the keys that differ.")
+    amends = Declaration.amends
 
 
 class NodeLook(Record):
@@ -62,16 +61,16 @@ class NodeLook(Record):
 class LinkLook(Record):
     """The look of a link."""
 
-    colour = RuleText("The expression that colours it.")
-    label = Shown("The expression, or the template in quotes, that labels it.")
+    colour = NodeLook.colour
+    label = NodeLook.label
     hidden = Condition("The condition for hiding it.")
 
 
 class PlaceLook(Record):
     """The look of a place."""
 
-    colour = RuleText("The expression that colours it.")
-    label = Shown("The expression, or the template in quotes, that labels it.")
+    colour = NodeLook.colour
+    label = NodeLook.label
     piece = RuleText("The piece on the place.")
 
 

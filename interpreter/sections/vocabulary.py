@@ -41,17 +41,18 @@ class Form(Generic[T]):
 
     def __call__(self, says: str = "", *, key: str = "", required: bool = False) -> Self:
         """Return a key with this form."""
+        return self.changed(says=says, key=key, required=required)
+
+    def changed(self, **attributes: object) -> Self:
+        """Return a copy with other attributes."""
         made = copy(self)
-        made.says, made.key, made.required = says, key, required
+        vars(made).update(attributes)
         return made
 
     def defined(self, definition: str, meaning: str = "") -> Self:
         """Return the form under the name of a definition. With a meaning of its own, it refers to this form."""
-        made = copy(self)
-        made.definition = definition
-        if meaning:
-            made.meaning, made.inner = meaning, (self,)
-        return made
+        named = self.changed(definition=definition)
+        return named.changed(meaning=meaning, inner=(self,)) if meaning else named
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.key = self.key or name.removesuffix("_")
@@ -114,9 +115,7 @@ class Reference(Word):
 
     def to_any(self, *kinds: str) -> Self:
         """Return the form for ids of other files."""
-        made = copy(self)
-        made.to = kinds
-        return made
+        return self.changed(to=kinds)
 
 
 class Code(Word):
@@ -127,9 +126,7 @@ class Code(Word):
 
     def of(self, start: Start, *, templated: bool = False) -> Self:
         """Return the form with another start rule."""
-        made = copy(self)
-        made.start, made.templated = start, templated
-        return made
+        return self.changed(start=start, templated=templated)
 
     def is_template(self, text: Scalar) -> bool:
         return self.templated and "{" in text.text

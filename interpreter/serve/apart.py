@@ -18,6 +18,8 @@ from typing import TypeVar, TypeVarTuple
 from weakref import WeakKeyDictionary, WeakValueDictionary
 from zlib import crc32
 
+from msgspec import Struct
+
 from interpreter.bots.player import Bot
 from interpreter.bots.registry import bots_of
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
@@ -28,7 +30,9 @@ from interpreter.play.game_records import Choice, replay_game, ruleset_of
 from interpreter.play.game_records import SavedGame as Log
 from interpreter.play.match import streams_for
 
-__all__ = ["apart", "asking", "bare", "build_aside", "close_apart", "in_turns", "programmed", "searched", "shared"]
+__all__ = [
+    "Asked", "apart", "asking", "bare", "build_aside", "close_apart", "in_turns", "programmed", "searched", "shared",
+]  # fmt: skip
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -114,8 +118,7 @@ def close_apart() -> None:
     """Stop the worker processes and free their semaphores."""
     while _pools:
         _, pool = _pools.popitem()
-        processes = list((getattr(pool, "_processes", None) or {}).values())
-        for process in processes:
+        for process in list((getattr(pool, "_processes", None) or {}).values()):
             process.terminate()
         pool.shutdown(cancel_futures=True)
     gc.collect()  # a server that is killed by a signal would not free them at its end
@@ -135,16 +138,37 @@ def asking(game: Game, seat: int) -> tuple[Game, Decision | None]:
     return game, game.decision
 
 
+class Asked(Struct, frozen=True):
+    """A choice that the bot ``spec`` makes at a table. ``table`` is its id, and the digest of its rules."""
+
+    table: tuple[str, ...]
+    log: Log
+    source: str | None
+    seat: int
+    spec: str
+
+    @property
+    def players(self) -> int:
+        return self.log.header["players"]
+
+    def choice(self, bot: Bot, seed: int) -> Choice | None:
+        """Return the choice of the bot, if the seat has one to make."""
+        game, decision = asking(_game_of(self), self.seat)
+        if decision is None:
+            return None
+        return bot.choose(game, decision, streams_for(seed, self.players)[self.seat]).as_dict()
+
+
 _games: dict[tuple[str, ...], tuple[Game, tuple[Choice, ...]]] = {}
 _programs: dict[tuple[tuple[str, ...], int, str], Bot] = {}
 
 
-def _game_of(table: tuple[str, ...], log: Log, source: str | None) -> Game:
-    """Return the game of a table, which is kept between its choices. ``table`` is its id, and the digest of its
-    rules."""
+def _game_of(asked: Asked) -> Game:
+    """Return the game of a table, which is kept between its choices."""
+    table, log = asked.table, asked.log
     game, made = _games.pop(table, (None, ()))
     if game is None or log.choices[: len(made)] != made:
-        game, made = replay_game(shared(ruleset_of(log, source)), log), log.choices
+        game, made = replay_game(shared(ruleset_of(log, asked.source)), log), log.choices
     for line in log.choices[len(made) :]:
         game.apply({name: value for name, value in line.items() if name not in ("by", "decision")}, line["by"])
     if len(_games) >= MOST_GAMES:
@@ -156,51 +180,40 @@ def _game_of(table: tuple[str, ...], log: Log, source: str | None) -> Game:
     return game
 
 
-_asked: deque[float] = deque()
+_searches: deque[float] = deque()
 """Times of the latest searches."""
 
 
-async def searched(
-    table: tuple[str, ...], log: Log, source: str | None, spec: str, seat: int, seconds: float
-) -> Choice | None:
+async def searched(asked: Asked, seconds: float) -> Choice | None:
     """Return the choice of a searching bot. All who ask within these seconds share the workers. Raises
     ``TimeoutError`` if there is no choice in time."""
     now = time.time()
-    _asked.append(now)
-    while _asked[0] < now - seconds:
-        _asked.popleft()
-    share = min(SEARCH, IN_USE * seconds * WORKERS / len(_asked))
+    _searches.append(now)
+    while _searches[0] < now - seconds:
+        _searches.popleft()
+    share = min(SEARCH, IN_USE * seconds * WORKERS / len(_searches))
     async with asyncio.timeout(seconds):
-        return await apart(_searched, table, log, source, spec, seat, share, now + seconds)
+        return await apart(_searched, asked, share, now + seconds)
 
 
-def _searched(
-    table: tuple[str, ...], log: Log, source: str | None, spec: str, seat: int, share: float, end: float
-) -> Choice | None:
-    players = log.header["players"]
-    game, decision = asking(_game_of(table, log, source), seat)
+def _searched(asked: Asked, share: float, end: float) -> Choice | None:
+    ruleset = _game_of(asked).ruleset
     seconds = min(share, end - time.time())
     if seconds <= 0:
         raise TimeoutError
-    if decision is None:
-        return None
-    bot = bots_of(f"{spec}:{seconds:.3f}s", game.ruleset, players)[seat]
-    return bot.choose(game, decision, streams_for(secrets.randbits(60), players)[seat]).as_dict()
+    bot = bots_of(f"{asked.spec}:{seconds:.3f}s", ruleset, asked.players)[asked.seat]
+    return asked.choice(bot, secrets.randbits(60))
 
 
-async def programmed(table: tuple[str, ...], log: Log, source: str | None, spec: str, seat: int) -> Choice | None:
+async def programmed(asked: Asked) -> Choice | None:
     """Return the choice of a program at a table. A table stays in one process, which keeps the program running between
     its choices."""
-    pool = f"{spec} {crc32(table[0].encode()) % WORKERS}"
-    return await apart(_programmed, table, log, source, spec, seat, pool=pool, workers=1)
+    pool = f"{asked.spec} {crc32(asked.table[0].encode()) % WORKERS}"
+    return await apart(_programmed, asked, pool=pool, workers=1)
 
 
-def _programmed(table: tuple[str, ...], log: Log, source: str | None, spec: str, seat: int) -> Choice | None:
-    players, key = log.header["players"], (table, seat, spec)
-    game = _game_of(table, log, source)
+def _programmed(asked: Asked) -> Choice | None:
+    game, key = _game_of(asked), (asked.table, asked.seat, asked.spec)
     if key not in _programs:
-        _programs[key] = bots_of(spec, game.ruleset, players, commands=True)[seat]
-    turned, decision = asking(game, seat)
-    if decision is None:
-        return None
-    return _programs[key].choose(turned, decision, streams_for(0, players)[seat]).as_dict()
+        _programs[key] = bots_of(asked.spec, game.ruleset, asked.players, commands=True)[asked.seat]
+    return asked.choice(_programs[key], 0)

@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
@@ -47,6 +47,8 @@ alter table tables add column audience text not null default 'shared';
 update about set version = 2;
 commit;
 """
+_TEXTS = ("id", "header", "title", "host", "watch")
+_COLUMNS = (*_TEXTS, "open", "created", "changed", "audience")
 Write = Callable[[sqlite3.Connection], object]
 KINDS = ("person", "bot", "open")
 AUDIENCES = ("alone", "read", "shared", "known")
@@ -68,7 +70,7 @@ class SeatRow:
     @property
     def mark(self) -> str:
         """Digest by which a form names the seat as it shows it. It does not tell the token."""
-        return sha256("\0".join([self.token, self.kind, self.bot, self.name]).encode()).hexdigest()[:16]
+        return sha256("\0".join(astuple(self)).encode()).hexdigest()[:16]
 
 
 @dataclass
@@ -141,18 +143,15 @@ class Store:
         await asyncio.wrap_future(done)
 
     def _work(self) -> None:
-        while True:
-            first = self._waiting.get()
-            if first is None:
-                return
-            batch = [first]
+        is_open = True
+        while is_open:
+            waiting = [self._waiting.get()]
             while not self._waiting.empty():
-                more = self._waiting.get()
-                if more is None:
-                    self._commit(batch)
-                    return
-                batch.append(more)
-            self._commit(batch)
+                waiting.append(self._waiting.get())
+            batch = [each for each in waiting if each is not None]
+            is_open = len(batch) == len(waiting)
+            if batch:
+                self._commit(batch)
 
     def _commit(self, batch: list[tuple[Write, Future[None]]]) -> None:
         """Commit all changes of a batch at once. If this fails, commit each alone, so that only invalid ones fail."""
@@ -190,17 +189,13 @@ class Store:
     async def add(self, table: Kept) -> None:
         """Add a table with its seats and choices."""
 
+        row = {**vars(table), "header": json.dumps(table.header)}
+
         def change(connection: sqlite3.Connection) -> None:
-            connection.execute(
-                "insert into tables values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    *(table.id, json.dumps(table.header), table.title, table.host, table.watch),
-                    *(table.open, table.created, table.changed, table.audience),
-                ),
-            )
+            connection.execute(f"insert into tables values (:{', :'.join(_COLUMNS)})", row)
             connection.executemany(
                 "insert into seats values (?, ?, ?, ?, ?, ?)",
-                [(table.id, n, seat.token, seat.kind, seat.bot, seat.name) for n, seat in enumerate(table.seats)],
+                [(table.id, number, *astuple(seat)) for number, seat in enumerate(table.seats)],
             )
             connection.executemany(
                 "insert into choices values (?, ?, ?)",
@@ -219,29 +214,28 @@ class Store:
 
         await self.write(change)
 
+    async def _execute(self, command: str, *values: object) -> None:
+        await self.write(lambda connection: connection.execute(command, values))
+
     async def cut(self, id: str, number: int) -> None:
         """Delete the choices from ``number`` on."""
-        await self.write(lambda c: c.execute("delete from choices where game = ? and number >= ?", (id, number)))
+        await self._execute("delete from choices where game = ? and number >= ?", id, number)
 
     async def seat(self, id: str, number: int, seat: SeatRow) -> None:
         """Update a seat."""
-        values = (seat.token, seat.kind, seat.bot, seat.name, id, number)
-        await self.write(
-            lambda c: c.execute(
-                "update seats set token = ?, kind = ?, bot = ?, name = ? where game = ? and seat = ?", values
-            )
-        )
+        command = "update seats set token = ?, kind = ?, bot = ?, name = ? where game = ? and seat = ?"
+        await self._execute(command, *astuple(seat), id, number)
 
     async def audience(self, id: str, audience: str) -> None:
         """Record who may have seen hidden information."""
-        await self.write(lambda c: c.execute("update tables set audience = ? where id = ?", (audience, id)))
+        await self._execute("update tables set audience = ? where id = ?", audience, id)
 
     async def header(self, id: str, header: Header) -> None:
         """Replace the header."""
-        await self.write(lambda c: c.execute("update tables set header = ? where id = ?", (json.dumps(header), id)))
+        await self._execute("update tables set header = ? where id = ?", json.dumps(header), id)
 
     async def remove(self, id: str) -> None:
-        await self.write(lambda c: c.execute("delete from tables where id = ?", (id,)))
+        await self._execute("delete from tables where id = ?", id)
 
     # --- reading
 
@@ -259,8 +253,7 @@ class Store:
             strays = []
         for (row,) in rows:
             try:
-                table = _read(connection, row)
-                tables.append(replace(table, choices=[]))
+                tables.append(_read(connection, row))
             except ValueError as error:
                 damaged.append(_damaged(connection, row, str(error)))
             except sqlite3.Error:
@@ -291,27 +284,19 @@ _LINKS = " union all ".join(
 )
 
 
-def _read(connection: sqlite3.Connection, row: int) -> Kept:
-    """Read a table with its seats and choices. Raises ``ValueError`` with what is wrong with them."""
-    id, header, title, host, watch, is_open, created, changed, audience = connection.execute(
-        "select * from tables where rowid = ?", (row,)
-    ).fetchone()
-    seats = connection.execute("select * from seats where game = ? order by seat", (id,)).fetchall()
-    lines = connection.execute(_CHOICES, (id,)).fetchall()
-    texts = [
-        id,
-        header,
-        title,
-        host,
-        watch,
-        *(text for seat in seats for text in seat[2:]),
-        *(line[1] for line in lines),
-    ]
+def _read(connection: sqlite3.Connection, rowid: int) -> Kept:
+    """Read a table with its seats, and check its choices. Raises ``ValueError`` with what is wrong with them."""
+    values = connection.execute("select * from tables where rowid = ?", (rowid,)).fetchone()
+    row = dict(zip(_COLUMNS, values, strict=True))
+    seats = connection.execute("select * from seats where game = ? order by seat", (row["id"],)).fetchall()
+    lines = connection.execute(_CHOICES, (row["id"],)).fetchall()
+    texts = [*(row[name] for name in _TEXTS), *(text for seat in seats for text in seat[2:])]
+    texts += [line for _, line in lines]
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("it has data where text belongs")
-    if not (isinstance(created, float) and isinstance(changed, float) and audience in AUDIENCES):
+    if not (isinstance(row["created"], float) and isinstance(row["changed"], float) and row["audience"] in AUDIENCES):
         raise ValueError("its times or its audience are invalid")
-    saved = read_saved_game("\n".join([header, *(line for _, line in lines)]))
+    saved = read_saved_game("\n".join([row["header"], *(line for _, line in lines)]))
     players = range(len(seats))
     if [saved.header["players"], *(seat[1] for seat in seats)] != [len(seats), *players]:
         raise ValueError("its seats are not those of its players")
@@ -321,9 +306,8 @@ def _read(connection: sqlite3.Connection, row: int) -> Kept:
         raise ValueError("choices are missing")
     if any(line["by"] not in players for line in saved.choices):
         raise ValueError("a choice is by no seat")
-    rows = [SeatRow(*seat[2:]) for seat in seats]
-    choices = list(saved.choices)
-    return Kept(id, saved.header, title, host, watch, bool(is_open), rows, choices, created, changed, audience)
+    row |= {"header": saved.header, "open": bool(row["open"]), "seats": [SeatRow(*seat[2:]) for seat in seats]}
+    return Kept(**row)
 
 
 def _damaged(connection: sqlite3.Connection, row: int, why: str) -> Damaged:

@@ -19,22 +19,22 @@ from msgspec import Struct
 
 from interpreter.base.diagnostics import RulesetError, rendered
 from interpreter.bots.registry import default_bots, policies_for
+from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.engine.views import title_of
 from interpreter.explain.cross_reference import Quote
 from interpreter.explain.provenance import account_of
 from interpreter.lowering.constants import RuleFailure
 from interpreter.play.game_records import Difference, Header, header_of, read_saved_game, ruleset_of
 from interpreter.play.game_records import SavedGame as Log
 from interpreter.reading.files import place_of
-from interpreter.serve.apart import apart, shared
-from interpreter.serve.archive import Kept, SeatRow, Store, StoreError, can_be_kept
-from interpreter.serve.live import PUBLIC, Live, Refused, begun, log_of, new_token, replayed, resumed
+from interpreter.serve.apart import apart, bare, build_aside, shared
+from interpreter.serve.archive import Kept, SeatRow, Store, can_be_kept
+from interpreter.serve.live import PUBLIC, Live, Refused, log_of, new_token, replayed, resumed
 from interpreter.serve.outside import in_one_line, program_name
-from interpreter.serve.scene import Data, Maps
+from interpreter.serve.scene import Data
 from interpreter.serve.table_page import View
 
-__all__ = ["Hall", "Offer", "Wish"]
+__all__ = ["Hall", "Offer", "Wish", "errors_of"]
 
 MOST_TABLES, A_DAY = 1_000, 86_400.0
 MOST_VIEWS, MOST_SPECTATORS = 24, 2_000
@@ -80,14 +80,16 @@ class Hall:
     def __init__(
         self, store: Store, pace: float = 1.0, sources: Iterable[str] = (), programs: Collection[str] = ()
     ) -> None:
-        self.store, self.pace, self.maps = store, pace, Maps()
+        self.store, self.pace = store, pace
         self.programs = {program_name(spec): spec for spec in programs}
         """Programs that may be bots, from the command line of the server, by the name that pages show."""
         self.lives: dict[str, Live] = {}
         self.kept: dict[str, Kept] = {}
         self.views: dict[tuple[str, str], View] = {}
-        self._seats: dict[str, tuple[str, int]] = {}
-        self._hosts: dict[str, str] = {}
+        self.seats: dict[str, tuple[str, int]] = {}
+        """Table and seat of each token."""
+        self.hosts: dict[str, str] = {}
+        """Table of each host's token."""
         self.loading = asyncio.Lock()
         self._resuming: dict[str, asyncio.Task[None]] = {}
         """Tables that are being resumed."""
@@ -101,10 +103,10 @@ class Hall:
 
     def _known(self, kept: Kept) -> None:
         self.kept[kept.id] = kept
-        self._hosts[kept.host] = kept.id
-        self._seats[kept.watch] = kept.id, PUBLIC
+        self.hosts[kept.host] = kept.id
+        self.seats[kept.watch] = kept.id, PUBLIC
         for number, seat in enumerate(kept.seats):
-            self._seats[seat.token] = kept.id, number
+            self.seats[seat.token] = kept.id, number
 
     # --- rulesets
 
@@ -117,6 +119,10 @@ class Hall:
         async with self.loading:
             return shared(await asyncio.to_thread(load, offer.source or offer.id, tuple(overlays)))
 
+    async def _ruleset_of(self, log: Log) -> Ruleset:
+        async with self.loading:
+            return shared(await asyncio.to_thread(ruleset_of, log, self._source(log.header)))
+
     # --- tables
 
     async def begin(self, wish: Wish) -> Kept:
@@ -125,23 +131,19 @@ class Hall:
         try:
             ruleset = await self.ruleset(wish.ruleset, wish.overlays)
             settings = {name: value for name, value in wish.settings.items() if value.strip()}
-            game, header = begun(ruleset, wish.players, secrets.randbits(60), settings)
+            game = ruleset.new_game(wish.players, secrets.randbits(60), settings)
+            build_aside(game)
             played = ruleset.for_players(wish.players)
             for number, (kind, name) in enumerate(wish.seats):
                 if kind == "bot" and name and name not in self.bots_for(played):
                     raise Refused(f"Seat {number + 1}: unknown bot `{name[:80]}`.")
         except ValueError as error:
             raise Refused(str(error)) from None
-        default = default_bots(played)
-        seats = [
-            SeatRow(
-                new_token(), kind, (name or default) if kind == "bot" else default, name if kind == "person" else ""
-            )
-            for kind, name in wish.seats
-        ]
-        kept = self._made(header, seats, wish.title, wish.listed)
-        await self._open(kept, Live(kept, played, game, self.store, self.pace, self._source(header)))
-        return kept
+        default, seats = default_bots(played), []
+        for kind, name in wish.seats:
+            bot = name if kind == "bot" else ""
+            seats.append(SeatRow(new_token(), kind, bot or default, name if kind == "person" else ""))
+        return await self._open(self._made(header_of(game), seats, wish.title, wish.listed), played, game)
 
     async def _make_room(self) -> None:
         """Remove the table on which nobody has chosen for the longest time, at least a day, if there are too many."""
@@ -151,30 +153,31 @@ class Hall:
         if oldest.changed > time.time() - A_DAY:
             raise Refused(f"This server is full: it has {MOST_TABLES} tables, and none was idle for a day.")
         await self.store.remove(oldest.id)
-        del self.kept[oldest.id], self._hosts[oldest.host]
-        self._seats = {token: place for token, place in self._seats.items() if place[0] != oldest.id}
+        del self.kept[oldest.id], self.hosts[oldest.host]
+        self.seats = {token: place for token, place in self.seats.items() if place[0] != oldest.id}
         live = self.lives.get(oldest.id)
         if live is not None:
             live.stop()
             self._drop([key for key, view in self.views.items() if view.live is live])
             self._leave(live)
 
-    def _made(self, header: Header, seats: list[SeatRow], title: str, listed: bool) -> Kept:
+    def _source(self, header: Header) -> str | None:
+        offer = self.offers.get(header["ruleset"])
+        return offer.source if offer is not None else None
+
+    def _made(self, header: Header, seats: list[SeatRow], title: str, listed: bool = False) -> Kept:
         kept = Kept(secrets.token_hex(8), header, in_one_line(title[:80]), new_token(), new_token(), listed, seats)
         kept.created = kept.changed = time.time()
         kept.audience = "alone" if sum(seat.kind != "bot" for seat in seats) <= 1 else "shared"
         return kept
 
-    def _source(self, header: Header) -> str | None:
-        offer = self.offers.get(header["ruleset"])
-        return offer.source if offer is not None else None
-
-    async def _open(self, kept: Kept, live: Live) -> None:
+    async def _open(self, kept: Kept, ruleset: Ruleset, game: Game) -> Kept:
         async with self._adding:  # or several at once would pass the limit
             await self._make_room()
             await self.store.add(kept)
             self._known(kept)
-        self._live(live)
+        self._live(Live(kept, ruleset, game, self.store, self.pace, self._source(kept.header)))
+        return kept
 
     async def from_log(self, text: str, until: int | None = None, title: str = "") -> Kept:
         """Create a table that continues a saved game: a log or a save. Raises :class:`Refused`."""
@@ -195,11 +198,8 @@ class Hall:
 
     async def go_on(self, log: Log, until: int | None = None, title: str = "") -> Kept:
         """Create a table that continues a game, by default after its last choice. Raises :class:`Refused`."""
-        source = self._source(log.header)
         try:
-            async with self.loading:
-                ruleset = shared(await asyncio.to_thread(ruleset_of, log, source))
-            ruleset = ruleset.for_players(log.header["players"])
+            ruleset = (await self._ruleset_of(log)).for_players(log.header["players"])
             game = await replayed(ruleset, log, until)
         except (RulesetError, Difference, RuleFailure) as error:
             raise Refused(f"Cannot continue this game: {error}") from None
@@ -208,12 +208,9 @@ class Hall:
         header: Header = {**header_of(game), "continued": True}
         bot = default_bots(ruleset)
         seats = [SeatRow(new_token(), "open" if number else "person", bot) for number in range(log.header["players"])]
-        kept = self._made(header, seats, title, False)
-        kept.choices = [
-            {name: value for name, value in line.items() if name != "digest"} for line in log.choices[:until]
-        ]
-        await self._open(kept, Live(kept, ruleset, game, self.store, self.pace, source))
-        return kept
+        kept = self._made(header, seats, title)
+        kept.choices = list(map(bare, log.choices[:until]))
+        return await self._open(kept, ruleset, game)
 
     def _live(self, live: Live) -> None:
         self.lives[live.kept.id] = live
@@ -231,22 +228,20 @@ class Hall:
     async def live(self, id: str) -> Live:
         """Return a table, resumed from the archive if necessary. Raises :class:`Refused` if its ruleset can no longer
         play it, :class:`RulesetError` if its files have errors."""
-        if id not in self.lives:
-            if id not in self.kept:
-                raise Refused("This table was idle for too long and has made room for others.")
+        if id in self.kept and id not in self.lives:
             if id not in self._resuming:
-                self._resuming[id] = asyncio.get_running_loop().create_task(self._resume(self.kept[id]))
+                self._resuming[id] = asyncio.create_task(self._resume(self.kept[id]))
             await asyncio.shield(self._resuming[id])
-        live = self.lives[id]
-        live.used = time.monotonic()
-        return live
+        if id not in self.lives:
+            raise Refused("This table was idle for too long and has made room for others.")
+        self.lives[id].used = time.monotonic()
+        return self.lives[id]
 
     async def _resume(self, kept: Kept) -> None:
-        source = self._source(kept.header)
         try:
-            async with self.loading:
-                ruleset = shared(await asyncio.to_thread(ruleset_of, log_of(kept), source))
+            ruleset = await self._ruleset_of(log_of(kept))
             kept.choices = await self.store.choices(kept.id)
+            source = self._source(kept.header)
             live = await resumed(kept, ruleset, self.store, self.pace, source)  # in this thread: games share a module
         except Exception as error:  # whatever is wrong with one table, the others go on
             kept.choices = []
@@ -256,9 +251,8 @@ class Hall:
             raise Refused(why) from None
         finally:
             del self._resuming[kept.id]
-        if kept.id not in self.kept:
-            raise Refused("This table was idle for too long and has made room for others.")
-        self._live(live)
+        if kept.id in self.kept:  # it may have made room for another one meanwhile
+            self._live(live)
 
     async def take_up(self) -> None:
         """Resume all tables with bots, in case it is their turn."""
@@ -303,21 +297,13 @@ class Hall:
         """Return what is wrong with the damaged table that has this id or link."""
         return next((each.why for each in self.damaged if link == each.id or link in each.links), None)
 
-    def table_of(self, token: str) -> tuple[str, int] | None:
-        """Return the table and seat of a token."""
-        return self._seats.get(token)
-
-    def hosted(self, token: str) -> str | None:
-        """Return the table of a host's token."""
-        return self._hosts.get(token)
-
     async def sit(self, id: str, seat: int, name: str, token: str = "") -> str:
         """Take an open seat and return its token. ``token`` is one that a form had for it: who sends the form twice
         sits down once."""
-        if not _TOKEN.fullmatch(token) or self._seats.get(token, (id, seat)) != (id, seat):
+        if not _TOKEN.fullmatch(token) or self.seats.get(token, (id, seat)) != (id, seat):
             token = new_token()
         row = await (await self.live(id)).sit(seat, name[:40], token)
-        self._seats[row.token] = id, seat
+        self.seats[row.token] = id, seat
         return row.token
 
     async def give(self, live: Live, seat: int, kind: str, bot: str, mark: str | None = None) -> None:
@@ -327,10 +313,10 @@ class Hall:
         token = new_token() if kind != old.kind else ""
         row = await live.take(seat, kind, bot, old.name if kind == old.kind else "", token, mark)
         if token:
-            for former in [each for each, place in self._seats.items() if place == (live.kept.id, seat)]:
-                del self._seats[former]
+            for former in [each for each, place in self.seats.items() if place == (live.kept.id, seat)]:
+                del self.seats[former]
                 self._drop([key for key in self.views if key[0] == former])
-            self._seats[row.token] = live.kept.id, seat
+            self.seats[row.token] = live.kept.id, seat
 
     def bots_for(self, ruleset: Ruleset) -> list[str]:
         """Return the names of the available bots, the default first."""
@@ -348,9 +334,9 @@ class Hall:
             own = [each for each in self.views if each[0] == token]
             if len(own) >= (MOST_VIEWS if seat != PUBLIC else MOST_SPECTATORS):
                 self._drop([min(own, key=lambda each: self.views[each].last)])
-            self.views[key] = view = View(live, seat, self.maps)
-            view.last = time.monotonic()
+            self.views[key] = View(live, seat)
             live.play_on()
+        self.views[key].last = time.monotonic()
         return self.views[key]
 
     def leave_pages(self) -> None:
@@ -377,7 +363,7 @@ class Hall:
         if line is None:
             raise Refused("No such line.")
         player = None if live.game.is_over else view.seat
-        what = live.as_log, live.source, number, view.language, live.kept.header["players"], player
+        what = live.as_log, live.source, number, view.language, player
         try:
             async with live.explaining:  # a table has one worker at a time
                 moment, chain, cites = await apart(_explained, *what, pool="reading")
@@ -395,8 +381,9 @@ class Hall:
         if key not in self._rulebooks:
             if len(self._rulebooks) >= MOST_PRINTED:
                 self._rulebooks.pop(next(iter(self._rulebooks)))
-            work = apart(_rulebook, Log(header, (), None), live.source, pool="reading")
-            self._rulebooks[key] = asyncio.get_running_loop().create_task(work)
+            self._rulebooks[key] = asyncio.create_task(
+                apart(_rulebook, Log(header, (), None), live.source, pool="reading")
+            )
         try:
             return await asyncio.shield(self._rulebooks[key])
         except Exception:
@@ -420,14 +407,13 @@ def _check_overlays(overlays: Sequence[str]) -> None:
 
 
 def _explained(
-    log: Log, source: str | None, number: str, language: str, players: int, player: int | None
+    log: Log, source: str | None, number: str, language: str, player: int | None
 ) -> tuple[str, list[tuple[str, str, str]], tuple[Quote, ...]]:
-    ruleset = ruleset_of(log, source).for_players(players)
+    ruleset = ruleset_of(log, source).for_players(log.header["players"])
     account = account_of(ruleset, log, number, language, player)
     links = []
     for use in account.chain:
-        words = use.what.split("`")
-        rule = words[1] if len(words) > 1 else ""
+        rule = "".join(use.what.split("`")[1:2])
         links.append((use.what, use.place, f"rules-{rule}" if rule in ruleset.model.rules else ""))
     return account.moment, links, account.cites
 
@@ -436,9 +422,8 @@ def _rulebook(log: Log, source: str | None) -> str:
     from interpreter.pages.html import html_of
     from interpreter.pages.rulebook import rulebook_of
 
-    ruleset = ruleset_of(log, source)
     players = log.header["players"]
-    played = ruleset.for_players(players)
+    played = ruleset_of(log, source).for_players(players)
     text = html_of(rulebook_of(played, players, played.settings(log.header.get("settings", {}))))
     return text if source is None else text.replace(escape(source), Path(source).name)
 
@@ -462,19 +447,12 @@ def _offers(named: list[str]) -> Iterable[Offer]:
             continue
         documents = files_of(shelf, document)
         players = players_of(documents)
-        edition = next((word(each.root.get("title"), each.id) for each in documents if each.kind == "edition"), "")
-        title = word(document.root.get("title"), document.id)
+        edition = next((each.title for each in documents if each.kind == "edition"), "")
         source = str(document.path.resolve()) if shelf.ahead or name != document.id else None
-        yield Offer(document.id, title, word(document.root.get("family")), players.low, players.high, edition, source)
+        family = word(document.head.family)
+        yield Offer(document.id, document.title, family, players.low, players.high, edition, source)
 
 
 def errors_of(error: RulesetError) -> tuple[str, ...]:
     """Return the errors of a ruleset as text, with their places and remedies."""
     return tuple(rendered(each for each in error.diagnostics if each.severity == "error"))
-
-
-def title_for(live: Live, language: str) -> str:
-    return live.kept.title or title_of(live.ruleset, language)
-
-
-__all__ += ["StoreError", "errors_of", "title_for"]

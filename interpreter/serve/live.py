@@ -7,7 +7,6 @@ saved to the archive before any page is notified.
 from __future__ import annotations
 
 import asyncio
-import hmac
 import secrets
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -28,14 +27,14 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.views import Line, Spoken, numbered_lines, title_of
 from interpreter.language.types import SEAT
 from interpreter.lowering.constants import RuleFailure
-from interpreter.play.game_records import Choice, Difference, Header, header_of, replaying, writing_log
+from interpreter.play.game_records import Choice, Difference, Header, replaying, writing_log
 from interpreter.play.game_records import SavedGame as Log
 from interpreter.play.match import streams_for
-from interpreter.serve.apart import asking, bare, build_aside, in_turns, programmed, searched
+from interpreter.serve.apart import Asked, asking, bare, build_aside, in_turns, programmed, searched
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
 from interpreter.serve.outside import in_one_line
 
-__all__ = ["PUBLIC", "Live", "Refused", "begun", "languages_of", "log_of", "new_token", "replayed", "resumed"]
+__all__ = ["PUBLIC", "Live", "Refused", "languages_of", "log_of", "new_token", "replayed", "resumed"]
 
 PUBLIC = -1
 """Seat number of spectators, who see only public information."""
@@ -45,7 +44,6 @@ PAUSE, MARGIN = 1.5, 0.1
 """Least seconds between a turn of a searching bot and its choice, and how much less the search may take."""
 PATIENCE = 5.0
 """Most seconds to wait for a hint."""
-_OWN = ("by", "decision", "digest")
 
 
 class Refused(Exception):
@@ -95,15 +93,11 @@ class Chronicle:
             last_choice = max((at for at in range(start, len(log)) if is_choice(log[at])), default=None)
             if last_choice is not None and last_choice > start:
                 number = choices + sum(is_choice(log[at]) for at in range(start, last_choice))
-                self.settled += [each for each in tail if _number(each[0]) <= number]
+                self.settled += [each for each in tail if int(each[0].partition(".")[0]) <= number]
                 self.start, self.choices = last_choice, number
 
     def forget(self) -> None:
         self.settled, self.start, self.choices, self.last = [], 0, 0, None
-
-
-def _number(text: str) -> int:
-    return int(text.partition(".")[0])
 
 
 class Live:
@@ -154,13 +148,12 @@ class Live:
 
     def _name_seats(self) -> None:
         """Let prompts and log use the names of the persons."""
-        self.game.name_seats(self._names)
+        self.game.name_seats([in_one_line(seat.name) for seat in self.kept.seats])
+        self._forget()
+
+    def _forget(self) -> None:
         self._chronicles.clear()
         self.past.clear()
-
-    @property
-    def _names(self) -> list[str]:
-        return [in_one_line(seat.name) for seat in self.kept.seats]
 
     # --- names of states
 
@@ -293,8 +286,7 @@ class Live:
         for _ in range(number):
             self.game.undo()
         self._moved()
-        self._chronicles.clear()
-        self.past.clear()
+        self._forget()
 
     # --- undo
 
@@ -416,7 +408,7 @@ class Live:
     def play_on(self) -> None:
         """Let bots play as long as it is their turn."""
         if self._playing is None or self._playing.done():
-            self._playing = asyncio.get_running_loop().create_task(self._play())
+            self._playing = asyncio.create_task(self._play())
 
     def _has_people(self) -> bool:
         """Return whether a person has a seat or watches: bots do not play for nobody."""
@@ -429,13 +421,11 @@ class Live:
     @property
     def is_busy(self) -> bool:
         """Return whether something happens at the table, so that it must stay in memory."""
-        return self.lock.locked() or not (self._playing is None or self._playing.done())
+        return self.lock.locked() or (self._playing is not None and not self._playing.done())
 
     def _bot_to_play(self) -> int | None:
-        seats = self.kept.seats
-        return next(
-            (d.actor for d in self.game.decisions if d.actor < len(seats) and seats[d.actor].kind == "bot"), None
-        )
+        bots = {number for number, seat in enumerate(self.kept.seats) if seat.kind == "bot"}
+        return next((decision.actor for decision in self.game.decisions if decision.actor in bots), None)
 
     async def _play(self) -> None:
         clock = asyncio.get_running_loop().time
@@ -473,31 +463,25 @@ class Live:
         self.changed()
 
     def _bot_of(self, seat: int) -> str:
-        """Return the name of the bot in a seat."""
         spec = self.kept.seats[seat].bot
         return spec if spec in self.bots else self.bots[0]  # it may come from an older archive
 
-    @property
-    def _key(self) -> tuple[str, ...]:
-        """Identifies the game in worker processes."""
-        return self.kept.id, self.ruleset.digest
+    def _asked(self, seat: int, spec: str) -> Asked:
+        return Asked((self.kept.id, self.ruleset.digest), self.as_log, self.source, seat, spec)
 
     async def _bots_choice(self, seat: int) -> Choice | None:
         spec = self._bot_of(seat)
         if spec.startswith(_SLOW):
             try:
-                return await self._searched(seat, max(self.pace, PAUSE) - MARGIN)
+                return await searched(self._asked(seat, _SLOW), max(self.pace, PAUSE) - MARGIN)
             except TimeoutError:
                 spec = self.bots[0]
         if spec in self.programs:
-            return await programmed(self._key, self.as_log, self.source, self.programs[spec], seat)
+            return await programmed(self._asked(seat, self.programs[spec]))
         bot = self._bots.get(seat)
         if bot is None or bot.name.partition(":")[0] != spec.partition(":")[0]:
             bot = self._bots[seat] = self._made(seat, spec)
         return self._choice_of(bot, seat)
-
-    async def _searched(self, seat: int, seconds: float) -> Choice | None:
-        return await searched(self._key, self.as_log, self.source, _SLOW, seat, seconds)
 
     def _choice_of(self, bot: Bot, seat: int) -> Choice | None:
         game, decision = asking(self.game, seat)
@@ -518,7 +502,7 @@ class Live:
             raise Refused("A hint is on its way.")
         self._advised.add(seat)
         try:
-            return await self._searched(seat, PATIENCE)
+            return await searched(self._asked(seat, _SLOW), PATIENCE)
         except TimeoutError:
             raise Refused("There is no hint now; try again later.") from None
         finally:
@@ -556,13 +540,6 @@ class Live:
                 self._name_seats()
         self._notify()
 
-    def knows(self, token: str) -> int | None:
-        """Return the seat of a token, :data:`PUBLIC` for that of spectators, None for any other."""
-        for number, seat in enumerate(self.kept.seats):
-            if hmac.compare_digest(seat.token, token):
-                return number
-        return PUBLIC if hmac.compare_digest(self.kept.watch, token) else None
-
 
 def languages_of(ruleset: Ruleset) -> list[str]:
     """Return the languages that a ruleset has texts in."""
@@ -595,13 +572,6 @@ async def _replayed(ruleset: Ruleset, log: Log) -> tuple[Game | None, int, str]:
         return await replayed(ruleset, log, stay), stay, error.message
     except RuleFailure as error:
         return None, 0, str(error)
-
-
-def begun(ruleset: Ruleset, players: int, seed: int, settings: Mapping[str, str]) -> tuple[Game, Header]:
-    """Create a game and its header. Raises ``ValueError`` if the ruleset does not allow it."""
-    game = ruleset.new_game(players, seed, settings)
-    build_aside(game)
-    return game, header_of(game)
 
 
 def log_of(kept: Kept) -> Log:

@@ -6,69 +6,52 @@ veils it for the seat.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from msgspec.structs import replace
 
 from interpreter.drawing.board import Drawn, drawn_on, piece_at
 from interpreter.drawing.colours import SEATS, colours_for, darker, ink_on
-from interpreter.drawing.picture import Picture, picture_of
-from interpreter.drawing.plan import Plan, arranged
-from interpreter.engine.decision import Decision
+from interpreter.drawing.picture import Picture, Slot, picture_of, unplayed
+from interpreter.drawing.plan import arranged
 from interpreter.engine.game import Game
 from interpreter.engine.sight import Unseen, Veil, compiled, may_see, seen_by
 from interpreter.engine.views import Spoken, question_of
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.model import Model, Panel
-from interpreter.language.types import CardType, KindType, Type, has_cards, item_type, name_of
+from interpreter.language.types import NONE, CardType, KindType, Type, has_cards, item_type, name_of
 from interpreter.language.walk import is_printed
 from interpreter.lowering.constants import RuleFailure
 from interpreter.serve.derived import panels_of
 from interpreter.serve.live import PUBLIC, Live
 from interpreter.serve.pointing import Thing
 
-__all__ = ["Data", "Maps", "Scene"]
+__all__ = ["Data", "Scene", "phase_of"]
 
 Data = Mapping[str, object]
 """Data for a template."""
 _PLAIN = "#8f9296"
-HIDDEN: Data = {"k": "text", "text": "…", "hidden": True}
+_SLOT = Slot("", None, None)
+HIDDEN: Data = {"k": "text", "text": "…"}
+NOTHING: Data = {"k": "text", "text": "–"}
 
 
-class Maps:
-    """Cache of board drawings: the layout is computed once for a ruleset, the drawing again when its look changes."""
-
-    def __init__(self) -> None:
-        self._plans: dict[Hashable, Plan] = {}
-        self._drawn: dict[Hashable, Drawn] = {}
-
-    def drawn(self, picture: Picture) -> Drawn:
-        """Return the board without pieces, in full colour."""
-        spots = tuple(
-            (spot.name, spot.label, spot.colour, spot.at, spot.shape, len(spot.slots)) for spot in picture.spots
-        )
-        labels = tuple(tuple((slot.label, slot.colour) for slot in spot.slots) for spot in picture.spots)
-        place = spots, picture.ties, picture.grid
-        key = place, labels, picture.legend
-        if key not in self._drawn:
-            bare = _without_pieces(picture)
-            if place not in self._plans:
-                _forget_some(self._plans)
-                self._plans[place] = arranged(bare)
-            plan = self._plans[place]
-            _forget_some(self._drawn)
-            self._drawn[key] = drawn_on(bare, replace(plan, picture=bare), titled=False)
-        return self._drawn[key]
+_plan = lru_cache(60)(arranged)
+"""Layouts of boards, which take long to find."""
 
 
-def _forget_some(cache: dict[Hashable, Plan] | dict[Hashable, Drawn]) -> None:
-    while len(cache) >= 60:
-        cache.pop(next(iter(cache)))
+@lru_cache(60)
+def _drawn(board: Picture) -> Drawn:
+    """Draw a board without pieces. If only its colours and texts have changed, it keeps its layout."""
+    spots = tuple(replace(spot, slots=(_SLOT,) * len(spot.slots)) for spot in board.spots)
+    plan = _plan(replace(board, title="", spots=spots, legend=(), shapes=()))
+    return drawn_on(board, replace(plan, picture=board), titled=False)
 
 
 def _without_pieces(picture: Picture) -> Picture:
+    """Return the board in full colour."""
     spots = tuple(
         replace(spot, pale=False, slots=tuple(replace(slot, piece=None) for slot in spot.slots))
         for spot in picture.spots
@@ -79,8 +62,8 @@ def _without_pieces(picture: Picture) -> Picture:
 class Scene:
     """A game from the view of a seat. ``seat`` is :data:`PUBLIC` for spectators."""
 
-    def __init__(self, live: Live, game: Game, seat: int, language: str, maps: Maps) -> None:
-        self.live, self.game, self.seat, self.language, self.maps = live, game, seat, language, maps
+    def __init__(self, live: Live, game: Game, seat: int, language: str) -> None:
+        self.live, self.game, self.seat, self.language = live, game, seat, language
         self.model = game.ruleset.model
         self.player: int | None = None if game.is_over else seat
         self.spoken = Spoken(game.table, game.state, language, self.player)
@@ -113,8 +96,15 @@ class Scene:
                     raise Unseen
         return value
 
-    def env(self, panel_locals: int) -> list[Value]:
-        return [self.me, *[None] * (panel_locals + 8)]
+    def _known(self, tree: core.Expression, env: list[Value]) -> Value:
+        """Return the value of an expression, or a :class:`Veil` if it is hidden or has none."""
+        try:
+            return self.value(tree, env)
+        except (Unseen, RuleFailure):
+            return Veil()
+
+    def env(self, panel: Panel) -> list[Value]:
+        return _locals(panel.local_count, self.me)
 
     def shown(self, tree: core.Expression, env: list[Value]) -> Data:
         """Return the data of an expression's value for the page."""
@@ -123,32 +113,27 @@ class Scene:
         except Unseen:
             return HIDDEN
         except RuleFailure:
-            return {"k": "text", "text": "–"}
+            return NOTHING
 
     def cell(self, value: Value, type_: Type) -> Data:
         if isinstance(value, Veil):
             return HIDDEN if value.many is None else {"k": "backs", "n": value.many}
         if value is None:
-            return {"k": "text", "text": "–"}
+            return NOTHING
         of = item_type(type_)
-        match type_.word:
-            case "card":
-                return {"k": "cards", "items": [self.card(value)]}
-            case "pile":
-                return {"k": "cards", "items": [self.card(card) for card in value]}
-            case "list" | "set" if of is not None and of.word == "card":
-                return {"k": "cards", "items": [self.card(card) for card in value]}
-            case "list" if of is not None and of.word == "pile":
-                return {"k": "piles", "items": [[self.card(card) for card in pile] for pile in value]}
+        form, items = (type_.word, (value,)) if of is None else (f"{type_.word} of {of.word}", value)
+        match form:
+            case "card" | "pile of card" | "list of card" | "set of card":
+                return {"k": "cards", "items": [self.card(card) for card in items]}
+            case "list of pile":
+                return {"k": "piles", "items": [[self.card(card) for card in pile] for pile in items]}
             case "bag":
                 return {"k": "tokens", "items": list(self.tokens(value, name_of(type_)))}
-            case "seat":
-                return {"k": "seats", "items": [self.seat_data(value)]}
-            case "list" if of is not None and of.word == "seat":
-                return {"k": "seats", "items": [self.seat_data(each) for each in value]}
+            case "seat" | "list of seat":
+                return {"k": "seats", "items": [self.seat_data(each) for each in items]}
             case "kind":
                 return {"k": "chip", **self.member(name_of(type_), value)}
-            case "list" | "set" if of is not None and of.word == "node" and len(value) > 8:
+            case "list of node" | "set of node" if len(value) > 8:
                 return {"k": "text", "text": str(len(value)), "note": self.spoken.text(value, type_)}
             case "int":
                 return {"k": "number", "text": str(value)}
@@ -158,18 +143,12 @@ class Scene:
         return {"thing": str(thing), "can": thing in self.can, "picked": thing in self.picked}
 
     def member(self, kind: str, number: int) -> Data:
-        """Return the name and colour of a member of a kind."""
-        return {
-            "text": self.spoken.text(number, KindType(kind)),
-            "colour": self.colour(kind, number),
-            "ink": ink_on(self.colour(kind, number)),
-            **self._mark(Thing("kind", number, kind)),
-        }
+        text, colour = self.spoken.text(number, KindType(kind)), self.colour(kind, number)
+        return {"text": text, "colour": colour, "ink": ink_on(colour), **self._mark(Thing("kind", number, kind))}
 
     def colour(self, kind: str, number: int) -> str:
-        members = self.model.members(kind)
         named = self.model.colours.get(kind, {})
-        words = [named.get(member, member) for member in members]
+        words = [named.get(member, member) for member in self.model.members(kind)]
         return colours_for(words)[words[number]]
 
     def tokens(self, bag: Sequence[int], kind: str) -> Iterator[Data]:
@@ -179,19 +158,17 @@ class Scene:
 
     def seat_data(self, seat: int) -> Data:
         colour = SEATS[seat % len(SEATS)]
-        decisions = {decision.actor for decision in self.game.decisions}
         return {
             "text": self.live.seat_name(seat, self.language),
             "number": seat + 1,
             "colour": colour,
             "ink": ink_on(colour),
             "mine": seat == self.seat,
-            "acts": seat in decisions,
+            "acts": any(decision.actor == seat for decision in self.game.decisions),
             **self._mark(Thing("seat", seat)),
         }
 
     def is_own(self, card: int) -> bool:
-        """Return whether a card is in a zone of the viewing seat."""
         layout, cells = self.game.machine.constants.layout, self.game.state.cells
         where = cells[layout.base["location"] + card]
         owned = (layout.base[group.name] for group in self.model.groups.values() if group.owner == "seat")
@@ -200,59 +177,57 @@ class Scene:
     # --- cards
 
     def card(self, card: int) -> Data:
-        row = self.model.cards[card]
-        face, kind = self.model.faces.get(row.kind), self.model.card_kinds[row.kind]
-        thing = self._mark(Thing("card", card))
-        if face is None:
-            return {**self._plain_face(card), **thing}
+        kind = self.model.cards[card].kind
+        name = self.spoken.text(card, CardType(kind))
+        face, colours = (self._face if kind in self.model.faces else self._plain_face)(card)
+        fill = [(colour, darker(colour, 0.35)) for colour in colours or [_PLAIN]]  # stripes, and their edges
+        title = face.get("title") or name
+        return {"name": name, **face, "title": title, "fill": fill, **self._mark(Thing("card", card))}
 
-        def part(name: str) -> tuple[Value, Type] | None:
-            look = face.get(name)
+    def _face(self, card: int) -> tuple[dict[str, object], list[str]]:
+        """Return the face that the family declares for a card, and its colours."""
+        looks = self.model.faces[self.model.cards[card].kind]
+
+        def part(name: str) -> tuple[Value, Type]:
+            look = looks.get(name)
             if look is None or look.value is None:
-                return None
-            try:
-                return self.value(look.value, [card, *[None] * (look.local_count + 8)]), look.value.type
-            except (Unseen, RuleFailure):
-                return None
+                return None, NONE
+            return self._known(look.value, _locals(look.local_count, card)), look.value.type
 
-        def words(name: str) -> str:
-            look = face.get(name)
-            if look is None:
-                return ""
-            known = _printed(self.model, self.language).get((row.kind, name))
-            if known is not None and card in known:
-                return known[card]
-            env: list[Value] = [card, *[None] * (look.local_count + 8)]
+        face: dict[str, object] = {name: self._text(card, name) for name in ("title", "left", "right", "note")}
+        (held, of), (room, _) = part("holds"), part("room")
+        face |= {"room": room, "held": []}
+        if of.word == "bag" and isinstance(held, tuple):
+            face |= {"held": list(self._held(card, held, name_of(of))), "stored": sum(held)}
+        return face, self._colours(*part("colour"))
+
+    def _plain_face(self, card: int) -> tuple[dict[str, object], list[str]]:
+        """Return the default face of a card: its attributes, and the colours of the first kind among them."""
+        row = self.model.cards[card]
+        kind = self.model.card_kinds[row.kind]
+        shown = {name: row.values.get(name) for name in kind.attributes if name != kind.key}
+        values = [(name, value, kind.attributes[name]) for name, value in shown.items() if value is not None]
+        rows = [(name.replace("_", " "), self.spoken.text(value, type_)) for name, value, type_ in values]
+        colours = filter(None, (self._colours(value, type_) for _, value, type_ in values))
+        note = ", ".join(f"{name} {text}" for name, text in rows)
+        return {"rows": rows, "note": note, "room": None, "held": []}, next(colours, [])
+
+    def _text(self, card: int, name: str) -> str:
+        kind = self.model.cards[card].kind
+        look = self.model.faces[kind].get(name)
+        if look is None:
+            return ""
+        known = _printed(self.model, self.language).get((kind, name), {})
+        if card not in known:
+            env = _locals(look.local_count, card)
             try:
-                text = "".join(
+                known[card] = "".join(
                     each if isinstance(each, str) else self._spoken(self.value(each, env), each.type)
                     for each in look.parts
                 )
             except (Unseen, RuleFailure):
                 return "…"
-            if known is not None:
-                known[card] = text
-            return text
-
-        texts = {name: words(name) for name in ("title", "left", "right", "note")}
-        coloured = part("colour")
-        colours = (list(self._colours(*coloured)) if coloured is not None else []) or [_PLAIN]
-        held, room = part("holds"), part("room")
-        data: dict[str, object] = {
-            "kind": row.kind,
-            **texts,
-            "title": texts["title"] or self.spoken.text(card, CardType(row.kind)),
-            "colours": colours,
-            "fill": _fill(colours),
-            "ink": ink_on(colours[0]),
-            "room": None if room is None else room[0],
-            "held": [],
-            "name": self.spoken.text(card, CardType(kind.name)),
-        }
-        if held is not None and held[1].word == "bag" and not isinstance(held[0], Veil):
-            data["held"] = list(self._held(card, held[0], name_of(held[1])))
-            data["stored"] = sum(held[0])
-        return {**data, **thing}
+        return known[card]
 
     def _spoken(self, value: Value, type_: Type) -> str:
         if isinstance(value, Veil):
@@ -260,50 +235,21 @@ class Scene:
         return "" if value is None else self.spoken.text(value, type_)
 
     def _held(self, card: int, bag: Sequence[int], kind: str) -> Iterator[Data]:
-        marked = self.burning[2] if self.burning is not None and self.burning[:2] == (card, kind) else ()
-        for number, count in enumerate(bag):
-            for place in range(count):
-                burns = bool(marked) and place < marked[number]
+        is_burning = self.burning is not None and self.burning[:2] == (card, kind)
+        burning = self.burning[2] if self.burning is not None and is_burning else (0,) * len(bag)
+        for number, (count, burnt) in enumerate(zip(bag, burning, strict=True)):
+            token = self.member(kind, number)
+            for place in range(max(count, burnt)):
                 # a picked kind is marked only once, among the tokens of a seat
-                yield {**self.member(kind, number), "burns": burns, "on": card, "picked": False}
-            for _ in range(max(0, (marked[number] if marked else 0) - count)):
-                yield {"burns": True, "on": card, "lent": True, **self.member(kind, number)}
+                yield {**token, "burns": place < burnt, "picked": token["picked"] and place >= count}
 
-    def _plain_face(self, card: int) -> Data:
-        """Return the default face of a card: its key, its attributes, and the colour of the first kind among them."""
-        row = self.model.cards[card]
-        kind = self.model.card_kinds[row.kind]
-        notes: list[tuple[str, str]] = []
-        colours: list[str] = []
-        for name, type_ in kind.attributes.items():
-            value = row.values.get(name)
-            if name == kind.key or value is None:
-                continue
-            of = item_type(type_)
-            if not colours and (type_.word == "kind" or (of is not None and of.word == "kind")):
-                colours = list(self._colours(value, type_.sure))
-            notes.append((name.replace("_", " "), self.spoken.text(value, type_)))
-        colours = colours or [_PLAIN]
-        return {
-            "kind": row.kind,
-            "title": self.spoken.text(card, CardType(row.kind)),
-            "name": self.spoken.text(card, CardType(row.kind)),
-            "rows": notes,
-            "note": ", ".join(f"{name} {text}" for name, text in notes),
-            "colours": colours,
-            "fill": _fill(colours),
-            "ink": ink_on(colours[0]),
-            "held": [],
-            "room": None,
-        }
-
-    def _colours(self, value: Value, type_: Type) -> Iterator[str]:
+    def _colours(self, value: Value, type_: Type) -> list[str]:
+        """Return the colours of a member of a kind, or of several."""
         if isinstance(value, Veil) or value is None:
-            return
-        if type_.sure.word == "kind":
-            yield self.colour(name_of(type_), value)
-        elif (of := item_type(type_)) is not None and of.word == "kind":
-            yield from (self.colour(name_of(of), each) for each in value)
+            return []
+        of = item_type(type_)
+        kind, members = (type_, (value,)) if of is None else (of, value)
+        return [self.colour(name_of(kind), each) for each in members] if kind.word == "kind" else []
 
     # --- panels
 
@@ -316,33 +262,21 @@ class Scene:
 
     def panels(self, is_open: Callable[[Panel], bool]) -> list[tuple[Panel, Data]]:
         """Return the visible panels in order."""
-        visible = []
-        for panel in panels_of(self.model):
-            if not is_open(panel):
-                continue
-            if panel.test is not None and not self._holds(panel):
-                continue
-            data = self.panel(panel)
-            if self.model.panels or not _is_empty(data.get("value")):
-                visible.append((panel, data))
-        return visible
+        open_ = [panel for panel in panels_of(self.model) if is_open(panel) and self._holds(panel)]
+        visible = [(panel, self.panel(panel)) for panel in open_]
+        return [each for each in visible if self.model.panels or not _is_empty(each[1].get("value"))]
 
     def _holds(self, panel: Panel) -> bool:
-        assert panel.test is not None
-        try:
-            return bool(self.value(panel.test, self.env(panel.local_count)))
-        except (Unseen, RuleFailure):
-            return False
+        value = self._known(panel.test, self.env(panel)) if panel.test is not None else True
+        return not isinstance(value, Veil) and bool(value)
 
     def panel(self, panel: Panel) -> Data:
         """Return the data of a panel. :meth:`board` and :meth:`sums` add those of graphs and calculators."""
-        data: Data = {"name": panel.name, "form": panel.form, "heading": self.heading(panel.name), "cites": panel.cites}
+        data: Data = {"heading": self.heading(panel.name)}
         match panel.form:
-            case "cards" | "tokens":
-                assert panel.shown is not None
-                return {**data, "value": self.shown(panel.shown, self.env(panel.local_count))}
+            case "cards" | "tokens" if panel.shown is not None:
+                return {**data, "value": self.shown(panel.shown, self.env(panel))}
             case "track":
-                assert panel.shown is not None
                 return {**data, "value": self._track(panel)}
             case "columns":
                 return {**data, **self._columns(panel)}
@@ -351,85 +285,66 @@ class Scene:
         return data
 
     def _columns(self, panel: Panel) -> Data:
-        env = self.env(panel.local_count)
+        env = self.env(panel)
         heads = [
             self.spoken.word(f"table.{panel.name}.{name}")
             or self.spoken.word(f"boards.{panel.name.removeprefix('board_')}.{name}")
             or name.replace("_", " ")
             for name, _ in panel.columns
         ]
-        try:
-            items = self.value(panel.rows, env) if panel.rows is not None else (None,)
-            if isinstance(items, Veil):
-                raise Unseen
-        except (Unseen, RuleFailure):
+        items = self._known(panel.rows, env) if panel.rows is not None else (None,)
+        if isinstance(items, Veil):
             return {"columns": heads, "rows": [[HIDDEN] * len(heads)], "seats": [None]}
         rows, seats = [], []
         of = item_type(panel.rows.type) if panel.rows is not None else None
+        is_of_seats = of is not None and of.word == "seat"
         for item in items:
             if panel.rows is not None:
                 env[panel.row_local] = item
             rows.append([self.shown(value, env) for _, value in panel.columns])
-            seats.append(
-                self.seat_data(item) if of is not None and of.word == "seat" and isinstance(item, int) else None
-            )
+            seats.append(self.seat_data(item) if is_of_seats and isinstance(item, int) else None)
         return {"columns": heads, "rows": rows, "seats": seats}
 
     def _track(self, panel: Panel) -> Data:
         """Return the data of a track: prices and tokens of its spaces, the cheapest first."""
-        node = panel.shown
+        node, constants = panel.shown, self.game.machine.constants
         assert isinstance(node, core.Read)
-        cell = node.cell
-        assert isinstance(cell, core.Cell)
-        track = self.game.machine.constants.tracks.get(self.game.machine.constants.layout.base[cell.group])
-        try:
-            held = self.value(node, self.env(panel.local_count))
-        except (Unseen, RuleFailure):
-            return HIDDEN
+        assert isinstance(node.cell, core.Cell)
+        track = constants.tracks.get(constants.layout.base[node.cell.group])
+        held = self._known(node, self.env(panel))
         if track is None or isinstance(held, Veil):
             return self.cell(held, node.type)
         kind = name_of(node.type) if node.type.word == "bag" else ""
-        counts = held if isinstance(held, tuple) else (held,)
-        lanes = []
-        prices: dict[int, None] = {}
-        for number, count in enumerate(counts):
-            spaces = [space for space in track.spaces_filled(number, count) if space[2]]
-            prices.update((price, None) for price, _, _ in spaces)
+        lanes, prices = [], set[int]()
+        for number, count in enumerate(held if isinstance(held, tuple) else (held,)):
+            spaces = {price: (full, size) for price, full, size in track.spaces_filled(number, count) if size}
+            prices |= spaces.keys()
             name = self.member(kind, number) if kind else {"text": "", "colour": _PLAIN, "ink": "#fff"}
-            lanes.append({**name, "count": count, "spaces": {price: (full, size) for price, full, size in spaces}})
+            lanes.append({**name, "count": count, "spaces": spaces})
         return {"k": "track", "prices": sorted(prices), "lanes": lanes}
 
     def _printed(self, panel: Panel) -> Data:
         """Return the data of a printed table. Keys before the last two are fixed to their marks."""
-        table = self.model.tables[panel.printed]
-        env, marks = self.env(panel.local_count), {}
-        for key, tree in panel.marks:
-            try:
-                marks[key] = self.value(tree, env)
-            except (Unseen, RuleFailure):
-                continue
-        fixed = []
-        for place, key in enumerate(table.keys[:-2]):
-            fixed.append(marks.get(key, table.axes[place][0]))
+        table, env = self.model.tables[panel.printed], self.env(panel)
+        values = {key: self._known(tree, env) for key, tree in panel.marks}
+        marks = {key: value for key, value in values.items() if not isinstance(value, Veil)}
+        fixed = [marks.get(key, axis[0]) for key, axis in zip(table.keys[:-2], table.axes, strict=False)]
         keys, axes, types = table.keys[len(fixed) :], table.axes[len(fixed) :], table.key_types[len(fixed) :]
 
         def head(at: int, value: Value) -> Data:
-            cell = self.cell(value, types[at])
-            return {**cell, "here": marks.get(keys[at]) == value and keys[at] in marks}
+            return {**self.cell(value, types[at]), "here": keys[at] in marks and marks[keys[at]] == value}
 
         def body(*at: Value) -> Data:
-            here = all(marks.get(key) == value for key, value in zip(keys, at, strict=True) if key in marks)
-            cell = self.cell(table.cells[(*fixed, *at)], table.gives)
-            return {**cell, "here": bool(marks) and here}
+            here = all(marks[key] == value for key, value in zip(keys, at, strict=True) if key in marks)
+            return {**self.cell(table.cells[(*fixed, *at)], table.gives), "here": bool(marks) and here}
 
         if len(keys) == 1:
             rows = [(head(0, value), [body(value)]) for value in axes[0]]
             return {"keys": keys, "heads": [], "body": rows, "fixed": [], "long": len(rows) > 8}
         heads = [head(1, value) for value in axes[1]]
         rows = [(head(0, first), [body(first, second) for second in axes[1]]) for first in axes[0]]
-        named = [
-            f"{key} {self.spoken.text(v, t)}" for key, v, t in zip(table.keys, fixed, table.key_types, strict=False)
-        ]
+        said = (self.spoken.text(value, type_) for value, type_ in zip(fixed, table.key_types, strict=False))
+        named = [f"{key} {text}" for key, text in zip(table.keys, said, strict=False)]
         return {"keys": keys, "heads": heads, "body": rows, "fixed": named, "long": False}
 
     # --- sums
@@ -438,27 +353,26 @@ class Scene:
         """Return the costs of things bought one after another, computed on a copy of the game."""
         copy = self.game.clone()
         state = seen_by(copy.table, copy.state, self.player)
-        known = {(each.type.word, name_of(each.type) if each.type.word == "kind" else ""): each for each in panel.sums}
+        known = {Thing.of(each.type, 0).family: each for each in panel.sums}
         rows, total = [], 0
         for number, thing in enumerate(picks):
-            each = known.get((thing.form, thing.name))
+            each = known.get(thing.family)
             if each is None:
                 continue
-            env: list[Value] = [self.me, thing.value, *[None] * 8]
             try:
                 text = self.spoken.text(thing.value, each.type)
             except IndexError:  # no page offers it
                 continue
             try:
-                costs = self.value(each.costs, env, state)
+                costs = self.value(each.costs, _locals(0, self.me, thing.value), state)
                 if each.then:
                     called = self.game.machine.functions.called[self.model.rules[each.then].top.id]
                     called(state, (self.me, thing.value))
                     state.forget()
                 total += costs
-                rows.append({"n": number, "thing": str(thing), "text": text, "costs": costs})
             except (Unseen, RuleFailure, TypeError):
-                rows.append({"n": number, "thing": str(thing), "text": text, "costs": None})
+                costs = None
+            rows.append({"n": number, "thing": str(thing), "text": text, "costs": costs})
         return {"rows": rows, "total": total}
 
     # --- the board
@@ -471,78 +385,55 @@ class Scene:
         try:
             picture = picture_of(self.game, self.player)
         except RuleFailure:
-            from interpreter.drawing.picture import unplayed
-
             picture = picture_of(unplayed(self.game.ruleset))
-        drawn = self.maps.drawn(picture)
-        x, y = drawn.shift
+        drawn = _drawn(_without_pieces(picture))
+        plan, (x, y) = drawn.plan, drawn.shift
         nodes = []
-        for number, spot in enumerate(picture.spots):
-            (cx, cy), plan = drawn.plan.centres[number], drawn.plan
-            pieces = "".join(
-                piece_at(slot.piece, at) for slot, at in zip(spot.slots, plan.slots[number], strict=True) if slot.piece
-            )
-            owners = [int(slot.piece.number) - 1 for slot in spot.slots if slot.piece]
-            label = ", ".join(
-                [
-                    spot.name,
-                    *(self.live.seat_name(owner, self.language) for owner in owners),
-                    *(["out of play"] * spot.pale),
-                ]
-            )
+        for number, (spot, slots) in enumerate(zip(picture.spots, plan.slots, strict=True)):
+            pieces = [(slot.piece, at) for slot, at in zip(spot.slots, slots, strict=True) if slot.piece]
+            owners = [self.live.seat_name(int(piece.number) - 1, self.language) for piece, _ in pieces]
             nodes.append(
                 {
-                    "x": round(cx, 1),
-                    "y": round(cy, 1),
+                    "x": round(plan.centres[number][0], 1),
+                    "y": round(plan.centres[number][1], 1),
                     "r": round(plan.radii[number], 1),
                     "pale": spot.pale,
-                    "pieces": pieces,
-                    "name": spot.name,
-                    "label": label,
+                    "pieces": "".join(piece_at(piece, at) for piece, at in pieces),
+                    "label": ", ".join([spot.name, *owners, *(["out of play"] * spot.pale)]),
                     **self._mark(Thing("node", number)),
                 }
             )
-        key = str(id(drawn))
         width, height = round(drawn.width, 1), round(drawn.height, 1)
         return {
             "base": drawn.svg,
-            "key": key,
             "width": width,
             "height": height,
             "wide": width > 2 * height,
             "x": round(x, 2),
             "y": round(y, 2),
             "nodes": nodes,
-            "node": graph.node,
         }
 
     # --- status
 
     def status(self) -> Data:
         """Return the data of the status line: round, phase, and the current decision with its seat."""
-        cells, base = self.game.state.cells, self.game.machine.constants.layout.base
-        number = cells[base["phase"]]
-        phase = self.model.phases[number] if 0 <= number < len(self.model.phases) else ""
-        decision = self.game.decision
-        mine = self.game.decision_of(self.seat) if self.seat != PUBLIC else None
-        current = mine or decision
+        game, phase = self.game, phase_of(self.game)
+        mine = game.decision_of(self.seat) if self.seat != PUBLIC else None
+        current = mine or game.decision
         return {
-            "round": cells[base["round"]],
-            "phase": self.phase_name(phase),
+            "round": _cell(game, "round"),
             "phases": [(self.phase_name(each), each == phase) for each in self.model.phases],
-            "actors": [self.seat_data(each.actor) for each in self.game.decisions],
-            "asks": self._asks(current) if current is not None else "",
+            "actors": [self.seat_data(each.actor) for each in game.decisions],
+            "asks": question_of(game.table, game.state, current, self.language, self.player) if current else "",
             "mine": mine is not None,
-            "over": self.game.is_over,
+            "over": game.is_over,
             "result": self._result(),
         }
 
     def phase_name(self, phase: str) -> str:
         said = self.spoken.word(f"phase.{phase}") or self.spoken.word(phase).strip("— ")
         return said or phase.replace("_", " ").capitalize()
-
-    def _asks(self, decision: Decision) -> str:
-        return question_of(self.game.table, self.game.state, decision, self.language, self.player)
 
     def _result(self) -> list[Data]:
         result = self.game.result
@@ -562,6 +453,16 @@ class Scene:
         ]
 
 
+def _cell(game: Game, name: str) -> Value:
+    return game.state.cells[game.machine.constants.layout.base[name]]
+
+
+def phase_of(game: Game) -> str:
+    """Return the current phase, or an empty text between phases."""
+    number, phases = _cell(game, "phase"), game.ruleset.model.phases
+    return phases[number] if 0 <= number < len(phases) else ""
+
+
 @lru_cache(maxsize=64)
 def _printed(model: Model, language: str) -> dict[tuple[str, str], dict[int, str]]:
     """Return empty caches of texts by card, for the parts of faces that do not depend on a game."""
@@ -574,13 +475,12 @@ def _printed(model: Model, language: str) -> dict[tuple[str, str], dict[int, str
 
 
 def _is_empty(value: object) -> bool:
-    """Return whether a derived panel would be empty."""
     match value:
         case {"k": "cards" | "piles" | "tokens", "items": [*items]}:
             return not any(items)
     return False
 
 
-def _fill(colours: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the colours of stripes, each with a darker one for its edge."""
-    return [(colour, darker(colour, 0.35)) for colour in colours]
+def _locals(count: int, *first: Value) -> list[Value]:
+    """Return locals with room for those of the expressions, and eight of what they call."""
+    return [*first, *[None] * (count + 8)]

@@ -15,7 +15,6 @@ from functools import lru_cache
 from typing import TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from jinja2.environment import TemplateModule
 from markupsafe import Markup, escape
 
 from interpreter.base.diagnostics import readable
@@ -36,8 +35,8 @@ from interpreter.serve.archive import StoreError
 from interpreter.serve.derived import panels_of
 from interpreter.serve.live import PUBLIC, Live, Refused, languages_of
 from interpreter.serve.outside import without_folders
-from interpreter.serve.pointing import Draft, Pointing, Slot, Thing
-from interpreter.serve.scene import Data, Maps, Scene
+from interpreter.serve.pointing import THINGS, Draft, Pointing, Slot, Thing
+from interpreter.serve.scene import Data, Scene, phase_of
 
 __all__ = ["ENVIRONMENT", "View", "coded"]
 
@@ -85,7 +84,6 @@ class View:
 
     live: Live
     seat: int
-    maps: Maps
     language: str = "en"
     draft: Draft = field(default_factory=Draft)
     drafted_at: str = ""
@@ -148,10 +146,8 @@ class View:
 
     def sums(self) -> Panel | None:
         """Return the calculator panel if it is open."""
-        for panel in panels_of(self.live.game.ruleset.model):
-            if panel.form == "sums" and self.is_open(panel):
-                return panel
-        return None
+        panels = panels_of(self.live.game.ruleset.model)
+        return next((panel for panel in panels if panel.form == "sums" and self.is_open(panel)), None)
 
     # --- windows
 
@@ -164,12 +160,8 @@ class View:
         if panel.at != "window":
             return True
         game = self.game
-        model, base = game.ruleset.model, game.machine.constants.layout.base
-        number = game.state.cells[base["phase"]]
         now = {decision.name for decision in game.decisions}
-        if 0 <= number < len(model.phases) and game.decisions:
-            now.add(model.phases[number])
-        itself = not now.isdisjoint(panel.opens)
+        itself = not now.isdisjoint(panel.opens) or (bool(now) and phase_of(game) in panel.opens)
         if self.by_itself.get(panel.name) != itself:
             self.by_itself[panel.name] = itself
             self.open.pop(panel.name, None)
@@ -285,12 +277,7 @@ class View:
 
     def _point(self, thing: Thing, state: str) -> None:
         panel = self.sums()
-        kinds = (
-            {(each.type.word, name_of(each.type) if each.type.word == "kind" else "") for each in panel.sums}
-            if panel
-            else ()
-        )
-        if (thing.form, thing.name) in kinds:
+        if panel is not None and thing.family in {Thing.of(each.type, 0).family for each in panel.sums}:
             if len(self.picks) < MOST_PICKS:
                 self.picks.append(thing)
             return
@@ -308,7 +295,7 @@ class View:
         pointing.pick(number, self._slot_of(pointing, number).domain[place])
 
     def _slot_of(self, pointing: Pointing, number: int) -> Slot:
-        slot = next((each for each in pointing.slots() if each.number == number), None)
+        slot = pointing.slot(number)
         if slot is None:
             raise Refused("This cannot be picked now.")
         return slot
@@ -358,13 +345,14 @@ class View:
                 failures[self.live.failure(error)] = None
                 return otherwise
 
-        scene = Scene(self.live, game, self.seat, self.language, self.maps)
+        scene = Scene(self.live, game, self.seat, self.language)
         pointing = tried(lambda: self._marked(scene), None)
-        windows = [panel for panel in panels_of(game.ruleset.model) if panel.at == "window"]
         none: list[tuple[Panel, Data]] = []
-        panels = [each for each in tried(lambda: [*scene.panels(self.is_open)], none) if each[0].form != "sums"]
+        panels = [each for each in tried(lambda: scene.panels(self.is_open), none) if each[0].form != "sums"]
+        windows = [panel for panel in panels_of(game.ruleset.model) if panel.at == "window"]
         shown = {panel.name: data for panel, data in panels}
-        opened = [panel for panel in windows if self.is_open(panel) and (panel.form == "sums" or panel.name in shown)]
+        shown |= {p.name: scene.sums(p, self.picks) for p in windows if p.form == "sums" and self.is_open(p)}
+        opened = [(p, shown[p.name], scene.heading(p.name), self.needed(p)) for p in windows if p.name in shown]
         board, now = tried(scene.board, None), tried(scene.status, None)
         prompt = tried(lambda: self._prompt(pointing) if pointing is not None else None, None)
         listed, lines = tried(lambda: self._listed(pointing), None), tried(lambda: self._lines(game), NO_LINES)
@@ -373,46 +361,33 @@ class View:
         mark = marks.get(decision.name, "ring") if decision is not None else "ring"
         common = {"view": self, "live": self.live, "public": self.seat == PUBLIC}
         adding = self.sums() is not None
-        status = [each for each in panels if each[0].at == "status" and each[0].form == "columns"]
+        at = {place: [each for each in panels if each[0].at == place] for place in ("status", "board", "side")}
+        status = [each for each in at["status"] if each[0].form == "columns"]
+        buttons = [(panel, scene.heading(panel.name), self.is_open(panel), self.needed(panel)) for panel in windows]
         return {
             "status": _render("status", status=now, panels=status, mark=mark) if now is not None else "",
             "notice": _render("notice", undo=self._undo_request(), failures=[*failures], **common),
             "prompt": _render(
                 "prompt", prompt=prompt, adding=adding, can_undo=self._can_undo(), failed=bool(failures), **common
             ),
-            "bar": self._piece(
-                "bar", "bar", buttons=[(p, scene.heading(p.name), self.is_open(p), self.needed(p)) for p in windows]
-            ),
+            "bar": self._piece("bar", buttons=buttons),
             "base": _base(board["base"], board["wide"]) if board else "",
-            "over": self._piece("over", "over", board=board, adding=adding) if board else "",
-            "common": self._piece("common", "panels", panels=[p for p in panels if p[0].at == "board"], mark=mark),
-            "side": self._piece("side", "panels", panels=[p for p in panels if p[0].at == "side"], mark=mark),
-            "windows": self._piece(
-                "windows",
-                "windows",
-                windows=[
-                    (
-                        panel,
-                        scene.sums(panel, self.picks) if panel.form == "sums" else shown[panel.name],
-                        scene.heading(panel.name),
-                        self.needed(panel),
-                    )
-                    for panel in opened
-                ],
-                mark=mark,
-            ),
-            "log": self._piece("log", "log", lines=lines),
+            "over": self._piece("over", board=board, adding=adding) if board else "",
+            "common": self._piece("common", "panels", panels=at["board"], mark=mark),
+            "side": self._piece("side", "panels", panels=at["side"], mark=mark),
+            "windows": self._piece("windows", windows=opened, mark=mark),
+            "log": self._piece("log", lines=lines),
             "back": _render("back", last=len(self.live.kept.choices), **common),
-            "list": self._piece("list", "list", options=listed),
-            "why": self._piece("why", "why", why=self.explained),
+            "list": self._piece("list", options=listed),
+            "why": self._piece("why", why=self.explained),
         }
 
-    def _piece(self, name: str, macro: str, **data: object) -> str:
+    def _piece(self, name: str, macro: str = "", **data: object) -> str:
         """Return a piece that depends on these data only, from the cache of its table if they are unchanged."""
         rendered, key = self.live.rendered, (self.seat, self.language, name)
         known = rendered.get(key)
         if known is None or known[0] != data:
-            known = rendered[key] = data, _render(macro, **data)
+            known = rendered[key] = data, _render(macro or name, **data)
         return known[1]
 
     def _marked(self, scene: Scene) -> Pointing | None:
@@ -425,21 +400,20 @@ class View:
         for option, number, name in pointing.attributes():
             values = {given[number] for at, given in pointing.codes if at == option}
             picked = self.draft.values.get(number) if option == self.draft.option else None
-            near = [number for number, row in enumerate(cards) if name in row.values and row.values[name] in values]
-            own = _of_one_kind(cards, [each for each in near if scene.is_own(each)], name, values)
-            for near_card in own or near:
-                row = cards[near_card]
-                if name in row.values:
-                    scene.can.add(Thing("card", near_card))
-                if picked is not None and row.values.get(name) == picked:
-                    scene.picked.add(Thing("card", near_card))
+            held = {card: row.values[name] for card, row in enumerate(cards) if name in row.values}
+            near = [card for card, value in held.items() if value in values]
+            own = _of_one_kind(cards, [card for card in near if scene.is_own(card)], name, values)
+            for each in own or near:
+                scene.can.add(Thing("card", each))
+                if picked is not None and held[each] == picked:
+                    scene.picked.add(Thing("card", each))
         card: int | None = None
         for slot in pointing.slots():
             form = slot.type.sure.word
             if slot.value is None:
                 continue
-            if form in ("card", "node", "seat", "kind"):
-                scene.picked.add(Thing(form, slot.value, name_of(slot.type.sure) if form == "kind" else ""))
+            if form in THINGS:
+                scene.picked.add(Thing.of(slot.type, slot.value))
             card = slot.value if form == "card" else card
             if form == "bag" and card is not None:
                 scene.burning = card, name_of(slot.type), slot.value
@@ -459,15 +433,14 @@ class View:
         """Return the data of the prompt: the alternatives, the slots of the picked one, and a preview of its effect."""
         decision = pointing.decision
         spoken = Spoken(self.live.game.table, self.live.game.state, self.language)
-        code = pointing.ready()
-        then = ""
-        if code is not None:
-            then = Foresight(self.live.game, decision, self.language).first(code) if not decision.is_turned else ""
+        code, then = pointing.ready(), ""
+        if code is not None and not decision.is_turned:
+            then = Foresight(self.live.game, decision, self.language).first(code)
         return {
-            "name": decision.name,
             "options": [
-                (number, (site := pointing.sites[number]).name, "" if site.core.choices else _text({"do": site.name}))
-                for number in pointing.offered()
+                (number, site.name, "" if site.core.choices else _text({"do": site.name}))
+                for number, site in enumerate(decision.site.options)
+                if number in pointing.offered()
             ],
             "option": pointing.draft.option,
             "slots": [self._slot_data(spoken, slot) for slot in pointing.slots()],
@@ -479,29 +452,20 @@ class View:
 
     def _slot_data(self, spoken: Spoken, slot: Slot) -> Data:
         form = slot.type.sure.word
-        domain = list(slot.domain)
+        domain = slot.domain
         data: Data = {"number": slot.number, "name": slot.name.replace("_", " "), "filled": slot.filled}
         if form == "int" and domain and None not in domain:
             now = slot.value if slot.filled else min(domain)
-            below, above = [each for each in domain if each < now], [each for each in domain if each > now]
-            return {
-                **data,
-                "form": "number",
-                "value": now,
-                "low": min(domain),
-                "high": max(domain),
-                "less": max(below, default=None),
-                "more": min(above, default=None),
-            }
-        if form == "bag" and domain and len(domain) > 1:
+            less = max((each for each in domain if each < now), default=None)
+            more = min((each for each in domain if each > now), default=None)
+            low, high = min(domain), max(domain)
+            return {**data, "form": "number", "value": now, "low": low, "high": high, "less": less, "more": more}
+        if form == "bag" and len(domain) > 1:
+            kind = KindType(name_of(slot.type))
             kinds = [
-                {
-                    "value": member,
-                    "text": spoken.text(member, KindType(name_of(slot.type))),
-                    "n": slot.value[member] if slot.filled else 0,
-                }
-                for member in range(len(domain[0]))
-                if any(bag[member] for bag in domain)
+                {"value": member, "text": spoken.text(member, kind), "n": slot.value[member] if slot.filled else 0}
+                for member, counts in enumerate(zip(*domain, strict=True))
+                if any(counts)
             ]
             return {**data, "form": "bag", "kinds": kinds}
         values = [
@@ -557,7 +521,6 @@ def _of_one_kind(cards: Sequence[CardRow], near: list[int], name: str, values: s
 
 
 def _text(choice: Mapping[str, Json]) -> str:
-    """Return a choice as the page sends it back."""
     return json.dumps(choice, ensure_ascii=False)
 
 
@@ -568,7 +531,7 @@ def _whole(number: Json) -> int:
 
 
 def _render(name: str, **values: object) -> str:
-    macro: Callable[..., Markup] = getattr(_module(), name)
+    macro: Callable[..., Markup] = getattr(ENVIRONMENT.get_template("pieces.html").module, name)
     return str(macro(values))
 
 
@@ -576,15 +539,3 @@ def _render(name: str, **values: object) -> str:
 def _base(drawing: str, wide: bool) -> str:
     """Return the board without pieces, which all its pages share."""
     return _render("base", drawing=drawing, wide=wide)
-
-
-def _module() -> TemplateModule:
-    template = ENVIRONMENT.get_template("pieces.html")
-    module = _MODULES.get(id(template))
-    if module is None:
-        _MODULES.clear()
-        module = _MODULES[id(template)] = template.module
-    return module
-
-
-_MODULES: dict[int, TemplateModule] = {}

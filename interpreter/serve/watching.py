@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable
-from pathlib import Path
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.engine.ruleset import Ruleset, load
@@ -25,14 +23,16 @@ PAUSE = 0.1
 SETTLED = 0.03
 """Seconds without a further change after which a file counts as completely written."""
 Marks = dict[str, tuple[int, int] | None]
+Key = tuple[str, tuple[str, ...]]
+"""A ruleset with overlays."""
 
 
 class Watch:
     """Watcher of the rulesets of a hall that reloads them for their tables and pages."""
 
-    def __init__(self, hall: Hall, targets: Iterable[str]) -> None:
-        self.hall, self.targets = hall, [Path(each) for each in targets]
-        self._paths: dict[tuple[str, tuple[str, ...]], frozenset[str]] = {}
+    def __init__(self, hall: Hall) -> None:
+        self.hall = hall
+        self._paths: dict[Key, frozenset[str]] = {}
 
     async def run(self) -> None:
         """Watch the files until cancelled."""
@@ -43,23 +43,19 @@ class Watch:
             now = await asyncio.to_thread(self._marks)
             if now == marks:
                 continue
-            while True:  # a file may be only partly written
+            before = None
+            while now != before:  # a file may be only partly written
                 await asyncio.sleep(SETTLED)
-                later = await asyncio.to_thread(self._marks)
-                if later == now:
-                    break
-                now = later
+                before, now = now, await asyncio.to_thread(self._marks)
             changed = {path for path in now.keys() | marks.keys() if now.get(path) != marks.get(path)}
             await self._changed(changed)
             # keep the marks from before the reload, so that a file saved meanwhile counts as changed
             marks = {**self._marks(), **now}
             marks = {path: mark for path, mark in marks.items() if path in self._watched()}
 
-    def _tables(self) -> dict[tuple[str, tuple[str, ...]], list[Live]]:
+    def _tables(self) -> dict[Key, list[Live]]:
         """Return the rulesets on offer or in play, with their overlays, and the tables of each."""
-        tables: dict[tuple[str, tuple[str, ...]], list[Live]] = {}
-        for id in self.hall.offers:
-            tables[id, ()] = []
+        tables: dict[Key, list[Live]] = {(id, ()): [] for id in self.hall.offers}
         for live in self.hall.lives.values():
             tables.setdefault((live.kept.header["ruleset"], _overlays(live)), []).append(live)
         return tables
@@ -68,7 +64,7 @@ class Watch:
         for key in self._tables():
             await self._load(key)
 
-    async def _load(self, key: tuple[str, tuple[str, ...]]) -> Ruleset | tuple[str, ...]:
+    async def _load(self, key: Key) -> Ruleset | tuple[str, ...]:
         """Load a ruleset; return it, or its errors as text."""
         id, overlays = key
         offer = self.hall.offers.get(id)
@@ -81,8 +77,8 @@ class Watch:
                 try:
                     ruleset = load(offer.source or id, overlays)
                     # a ruleset from the cache is loaded without reading its files
-                    looked_at = {os.path.abspath(document.path) for document in ruleset.composition.documents}
-                    looked_at.add(os.path.abspath(ruleset.document.path))
+                    documents = (ruleset.document, *ruleset.composition.documents)
+                    looked_at = {os.path.abspath(document.path) for document in documents}
                     return ruleset
                 except RulesetError as error:
                     return errors_of(error)
@@ -117,9 +113,8 @@ class Watch:
 
 def _overlays(live: Live) -> tuple[str, ...]:
     """Return the overlays of a table that differ from those of its ruleset; a minus marks one that is left out."""
-    from interpreter.base.yaml_values import words
 
-    own = [scalar.text for scalar in words(live.ruleset.document.root.get("overlays"))]
+    own = [scalar.text for scalar in live.ruleset.document.head.overlays]
     taken = live.kept.header.get("overlays", own)
     return (*(each for each in taken if each not in own), *(f"-{each}" for each in own if each not in taken))
 

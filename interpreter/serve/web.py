@@ -9,28 +9,23 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import secrets
 import time
 from base64 import b64encode
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import asynccontextmanager
 from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
-from msgspec import Struct
 from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import (
-    HTMLResponse,
-    JSONResponse,
-    RedirectResponse,
-    Response,
-    StreamingResponse,
-)
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -40,14 +35,16 @@ from interpreter.base.plain_data import Json
 from interpreter.engine.ruleset import Ruleset
 from interpreter.lowering.constants import RuleFailure
 from interpreter.serve.apart import close_apart
-from interpreter.serve.archive import StoreError, can_be_kept
+from interpreter.serve.archive import Kept, StoreError, can_be_kept
 from interpreter.serve.connections import Allowance, client_of
-from interpreter.serve.hall import Hall, Offer, Wish, errors_of, title_for
+from interpreter.serve.hall import Hall, Offer, Wish, errors_of
 from interpreter.serve.live import PUBLIC, Live, Refused, languages_of, new_token
+from interpreter.serve.scene import Data
 from interpreter.serve.table_page import ENVIRONMENT, MOST_DRAWINGS, UNCLEAR, View
 
 __all__ = ["application"]
 
+T = TypeVar("T")
 MOST_BYTES = 64 * 1024
 MOST_LOG_BYTES = 4 * 1024 * 1024
 BEAT = 20.0
@@ -74,7 +71,9 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
+    "cache-control": "no-store",
 }
+"""Headers of every response that does not set them itself."""
 MOST_FIELDS = 200
 SEAT_KINDS = {"person": "a person, by link", "bot": "a bot", "open": "open"}
 """Who may take a seat, in words."""
@@ -82,6 +81,7 @@ _OTHER_SITE = (
     "This request comes from another site. Go to the lobby of this server and start from there. If you did, a reverse "
     "proxy changes the host name: let it pass `Host` on."
 )
+_TOO_LARGE = "This request is too large."
 _ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
 
 
@@ -97,36 +97,28 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
-        wrong = self._wrong(scope["method"], headers, scope["path"])
+        client, read = client_of(scope), 0
+        most = MOST_LOG_BYTES if scope["path"] == "/load" else MOST_BYTES
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                known = {key for key, _ in message["headers"]}
-                added = [(k.encode(), v.encode()) for k, v in HEADERS.items() if k.encode() not in known]
-                if b"cache-control" not in known:
-                    added.append((b"cache-control", b"no-store"))
-                message["headers"] = [*message["headers"], *added]
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
             await send(message)
-
-        client = client_of(scope)
-        if wrong is None and not self._requests.takes(client):
-            wrong = 429, "Too many requests."
-        if wrong is None and self._at_once[client] >= AT_ONCE:
-            wrong = 429, "Too many open pages."
-        if wrong is not None:
-            await _message(*wrong)(scope, receive, guarded)
-            return
-        most = MOST_LOG_BYTES if scope["path"] == "/load" else MOST_BYTES
-        read = 0
 
         async def limited() -> Message:
             nonlocal read
             message = await receive()
             read += len(message.get("body", b""))
             if read > most:
-                raise HTTPException(413, "This request is too large.")
+                raise HTTPException(413, _TOO_LARGE)
             return message
+
+        wrong = self._wrong(scope, most) or self._too_fast(client)
+        if wrong is not None:
+            await _message(*wrong)(scope, receive, guarded)
+            return
 
         self._at_once[client] += 1
         try:
@@ -136,12 +128,19 @@ class Guard:
             if not self._at_once[client]:
                 del self._at_once[client]
 
-    def _wrong(self, method: str, headers: Mapping[str, str], path: str) -> tuple[int, str] | None:
-        if _name(headers.get("host", "")) not in self.names and not path.startswith("/static/"):
+    def _too_fast(self, client: str) -> tuple[int, str] | None:
+        if not self._requests.takes(client):
+            return 429, "Too many requests."
+        return (429, "Too many open pages.") if self._at_once[client] >= AT_ONCE else None
+
+    def _wrong(self, scope: Scope, most: int) -> tuple[int, str] | None:
+        headers = Headers(scope=scope)
+        name = re.sub(r":\d+$", "", headers.get("host", ""))
+        if name not in self.names and not scope["path"].startswith("/static/"):
             return 421, "This server does not know this host name."
-        if method in ("GET", "HEAD"):
+        if scope["method"] in ("GET", "HEAD"):
             return None
-        if method != "POST":
+        if scope["method"] != "POST":
             return 405, "Only GET and POST are allowed."
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
         if origin is not None and origin.partition("://")[2] != headers.get("host", ""):
@@ -149,19 +148,13 @@ class Guard:
         if origin is None and site not in (None, "same-origin", "none"):
             return 403, _OTHER_SITE
         length = headers.get("content-length", "0")
-        most = MOST_LOG_BYTES if path == "/load" else MOST_BYTES
         if not re.fullmatch("[0-9]{1,9}", length) or int(length) > most:
-            return 413, "This request is too large."
+            return 413, _TOO_LARGE
         return None
 
 
-def _name(host: str) -> str:
-    """Return a host without its port."""
-    return host.rpartition(":")[0] if re.search(r":\d+$", host) else host
-
-
 def application(
-    hall: Hall, names: Iterable[str] = (), *, before: Callable[[], Awaitable[None]] | None = None
+    hall: Hall, names: Iterable[str] = (), *, before: Callable[[], Coroutine[None, None, None]] | None = None
 ) -> ASGIApp:
     """Return the application for a hall. ``names`` are the allowed host names, in addition to those of this machine.
     ``before`` runs in the background as long as the application."""
@@ -169,9 +162,8 @@ def application(
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        tasks = [asyncio.create_task(hall.take_up()), asyncio.create_task(hall.keep_tidy())]
-        if before is not None:
-            tasks.append(asyncio.create_task(_run(before)))
+        background = [hall.take_up, hall.keep_tidy, *([before] if before is not None else [])]
+        tasks = [asyncio.create_task(work()) for work in background]
         yield
         for task in tasks:
             task.cancel()
@@ -197,20 +189,12 @@ def application(
             Route("/seat/{token}/rules", site.rules),
             Mount("/static", StaticFiles(directory=str(static))),
         ],
-        exception_handlers={
-            HTTPException: _error_page,  # type: ignore[dict-item]
-            RulesetError: _broken,  # type: ignore[dict-item]
-            ClientDisconnect: _gone,
-            Exception: _failed,
-        },
+        exception_handlers=dict.fromkeys(
+            (HTTPException, Refused, StoreError, RulesetError, RuleFailure, ClientDisconnect, Exception), _failed
+        ),
         lifespan=lifespan,
     )
-    app.add_exception_handler(RuleFailure, _broken)  # type: ignore[arg-type]
     return Guard(app, {"localhost", "127.0.0.1", "[::1]", *names})
-
-
-async def _run(before: Callable[[], Awaitable[None]]) -> None:
-    await before()
 
 
 _TITLES = {
@@ -239,20 +223,18 @@ def _message(status: int, text: str, *, errors: Sequence[str] = ()) -> HTMLRespo
     return _page("message.html", status, title=title, text=text, remedy=remedy, errors=errors, lobby=status != 421)
 
 
-async def _error_page(request: Request, error: HTTPException) -> Response:
-    return _message(error.status_code, error.detail)
-
-
-async def _broken(request: Request, error: RulesetError | RuleFailure) -> Response:
-    errors = errors_of(error) if isinstance(error, RulesetError) else (str(error),)
-    return _message(409, "The files of this game have errors. Fix them, then reload the page.", errors=errors)
-
-
-async def _gone(request: Request, error: Exception) -> Response:
-    return Response(status_code=400)  # nobody reads it
-
-
 async def _failed(request: Request, error: Exception) -> Response:
+    """Return the answer to a request that failed."""
+    match error:
+        case HTTPException():
+            return _message(error.status_code, error.detail)
+        case Refused() | StoreError():
+            return _message(409, str(error))
+        case RulesetError() | RuleFailure():
+            errors = errors_of(error) if isinstance(error, RulesetError) else (str(error),)
+            return _message(409, "The files of this game have errors. Fix them, then reload the page.", errors=errors)
+        case ClientDisconnect():
+            return Response(status_code=400)  # nobody reads it
     # the response and logs show neither the address, which contains a token, nor the error
     return _message(500, "The server could not answer.")
 
@@ -332,14 +314,14 @@ class _Site:
         if not 1 <= players <= 12:
             return await self._form(id, {}, "The number of players must be from 1 to 12.", 400)
         overlays = [str(value)[:80] for value in form.getlist("overlay")]
-        out = [f"-{value}" for value in form.getlist("without")]
+        without = [f"-{value}" for value in form.getlist("without")]
         seats = [
             (kind, given.get(f"bot{n}", "")[:400] if kind == "bot" else given.get(f"name{n}", "")[:40])
             for n in range(players)
             if (kind := given.get(f"seat{n}", "bot")) in SEAT_KINDS
         ]
         settings = {key[4:]: value[:400] for key, value in given.items() if key.startswith("set_")}
-        wish = Wish(id, players, seats, [*overlays, *out], settings, given.get("title", ""), "listed" in given)
+        wish = Wish(id, players, seats, [*overlays, *without], settings, given.get("title", ""), "listed" in given)
         try:
             if len(seats) != players:
                 raise Refused("Each seat must be for a person or a bot, or open.")
@@ -356,45 +338,29 @@ class _Site:
         form = await request.form(max_part_size=MOST_LOG_BYTES)
         upload = form.get("file")
         data = b"" if upload is None or isinstance(upload, str) else await upload.read()
-        try:
-            kept = await self.hall.from_log(data.decode("utf-8", errors="replace"))
-        except (Refused, StoreError) as error:
-            raise HTTPException(409, str(error)) from None
+        kept = await self.hall.from_log(data.decode("utf-8", errors="replace"))
         return RedirectResponse(f"/host/{kept.host}", 303)
 
+    def _joined(self, request: Request) -> Kept:
+        return self._of_link(self.hall.kept, request.path_params["id"])
+
     async def join(self, request: Request) -> Response:
-        kept = self.hall.kept.get(request.path_params["id"])
-        if kept is None:
-            raise self._unknown(request.path_params["id"])
-        live = await self._live(kept.id)
+        kept = self._joined(request)
+        live = await self.hall.live(kept.id)
         seats = [(n, live.seat_name(n)) for n, seat in enumerate(kept.seats) if seat.kind == "open"]
-        return _page(
-            "join.html",
-            title=title_for(live, "en"),
-            id=kept.id,
-            seats=seats,
-            token=new_token(),
-            continued=live.is_continued,
-        )
+        title, continued = live.title_in("en"), live.is_continued
+        return _page("join.html", title=title, id=kept.id, seats=seats, token=new_token(), continued=continued)
 
     async def sit(self, request: Request) -> Response:
         form = await request.form()
-        id, name, token = request.path_params["id"], str(form.get("name", "")), str(form.get("token", ""))
-        if id not in self.hall.kept:
-            raise self._unknown(id)
-        try:
-            token = await self.hall.sit(id, _seat(request), name, token)
-        except (Refused, StoreError) as error:
-            raise HTTPException(409, str(error)) from None
+        name, token = str(form.get("name", "")), str(form.get("token", ""))
+        token = await self.hall.sit(self._joined(request).id, _seat(request), name, token)
         return RedirectResponse(f"/seat/{token}", 303)
 
     # --- the host's page
 
     async def _hosted(self, request: Request) -> Live:
-        id = self.hall.hosted(request.path_params["token"])
-        if id is None:
-            raise self._unknown(request.path_params["token"])
-        return await self._live(id)
+        return await self.hall.live(self._of_link(self.hall.hosts, request.path_params["token"]))
 
     async def host(self, request: Request) -> Response:
         live = await self._hosted(request)
@@ -402,7 +368,7 @@ class _Site:
         seats = [(n, live.seat_name(n), seat) for n, seat in enumerate(live.kept.seats)]
         return _page(
             "host.html",
-            title=title_for(live, "en"),
+            title=live.title_in("en"),
             base=base,
             here=f"/host/{live.kept.host}",
             seats=seats,
@@ -419,21 +385,14 @@ class _Site:
         seat, kind = _seat(request), str(form.get("kind"))
         if seat >= len(live.kept.seats) or kind not in SEAT_KINDS:
             raise HTTPException(400, "No such seat.")
-        try:
-            await self.hall.give(live, seat, kind, str(form.get("bot", ""))[:400], str(form.get("mark", "")))
-        except (Refused, StoreError) as error:
-            raise HTTPException(409, str(error)) from None
+        await self.hall.give(live, seat, kind, str(form.get("bot", ""))[:400], str(form.get("mark", "")))
         return RedirectResponse(f"/host/{live.kept.host}", 303)
 
     async def host_log(self, request: Request) -> Response:
         return await self._log(await self._hosted(request))
 
     async def _log(self, live: Live) -> Response:
-        try:
-            is_open = await live.open_book()
-        except StoreError as error:
-            raise HTTPException(409, str(error)) from None
-        if not is_open:
+        if not await live.open_book():
             raise HTTPException(403, "The log contains hidden information; you can download it when the game is over.")
         name = f"{live.ruleset.id}-{live.kept.id}.jsonl"
         headers = {"content-disposition": f'attachment; filename="{name}"'}
@@ -441,35 +400,26 @@ class _Site:
 
     # --- the table
 
-    def _unknown(self, link: str) -> HTTPException:
+    def _of_link(self, known: Mapping[str, T], link: str) -> T:
+        """Return what a link leads to. Raises 404, or 409 for a damaged table."""
+        if link in known:
+            return known[link]
         why = self.hall.why_damaged(link)
         if why is None:
-            return HTTPException(404, "No table has this link.")
-        return HTTPException(409, f"This table is damaged and was put aside: {why}. All other tables go on.")
-
-    async def _live(self, id: str) -> Live:
-        try:
-            return await self.hall.live(id)
-        except Refused as error:
-            raise HTTPException(409, str(error)) from None
+            raise HTTPException(404, "No table has this link.")
+        raise HTTPException(409, f"This table is damaged and was put aside: {why}. All other tables go on.")
 
     async def _seated(self, request: Request) -> tuple[Live, int, str]:
         token = request.path_params["token"]
-        place = self.hall.table_of(token)
-        if place is None:
-            raise self._unknown(token)
-        return await self._live(place[0]), place[1], token
+        id, seat = self._of_link(self.hall.seats, token)
+        return await self.hall.live(id), seat, token
 
     def _view(self, token: str, id: str, live: Live, seat: int) -> View:
         if not _ID.fullmatch(id):
             raise HTTPException(400, "Invalid page id.")
-        view = self.hall.view(token, id, live, seat)
-        view.last = time.monotonic()
-        return view
+        return self.hall.view(token, id, live, seat)
 
     async def table(self, request: Request) -> Response:
-        import secrets
-
         live, seat, token = await self._seated(request)
         id = secrets.token_urlsafe(18)
         view = self._view(token, id, live, seat)
@@ -477,13 +427,11 @@ class _Site:
         language = request.query_params.get("language") or _preferred(request, known)
         view.language = language if language in known else "en"
         await view.read()
-        pieces = self.hall.pieces(view)
-        name = live.seat_name(seat, view.language) if seat != PUBLIC else ""
         return _page(
             "table.html",
-            title=title_for(live, view.language),
-            seat_name=name,
-            pieces=pieces,
+            title=live.title_in(view.language),
+            seat_name=live.seat_name(seat, view.language) if seat != PUBLIC else "",
+            pieces=self.hall.pieces(view),
             here=f"/seat/{token}",
             view=id,
             state=view.state,
@@ -521,7 +469,7 @@ class _Site:
                 pieces = hall.pieces(view)
                 changed = {name: html for name, html in pieces.items() if view.sent.get(name) != hash(html)}
                 view.sent = {name: hash(html) for name, html in pieces.items()}
-                del pieces
+                del pieces  # while the stream waits, it holds no page
                 now = view.beeps, view.state, view.serial
                 if changed or sent != now:
                     sent = now
@@ -651,9 +599,8 @@ def _csp_of(text: str) -> str:
 
     def digests(tag: str) -> str:
         contents = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
-        return (
-            " ".join(f"'sha256-{b64encode(sha256(each.encode()).digest()).decode()}'" for each in contents) or "'none'"
-        )
+        digests = (b64encode(sha256(each.encode()).digest()).decode() for each in contents)
+        return " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
 
     return (
         f"default-src 'none'; style-src {digests('style')}; script-src {digests('script')}; img-src data:; "
@@ -663,49 +610,31 @@ def _csp_of(text: str) -> str:
 
 def _preferred(request: Request, known: list[str]) -> str:
     """Return the first language of the browser that the ruleset supports."""
-    accepted = request.headers.get("accept-language", "")
-    for part in accepted.split(",")[:10]:
-        name = part.split(";")[0].strip().split("-")[0]
-        if name in known:
-            return name
-    return "en"
+    accepted = request.headers.get("accept-language", "").split(",")[:10]
+    names = (part.split(";")[0].strip().split("-")[0] for part in accepted)
+    return next((name for name in names if name in known), "en")
 
 
-class _Overlay(Struct, frozen=True):
-    """An overlay in the form for a new table. ``reason`` says why the ruleset cannot have it, ``limits`` which other
-    choices it excludes."""
-
-    id: str
-    title: str
-    taken: bool
-    reason: str
-    limits: str
-
-
-def _overlays(ruleset: Ruleset) -> list[_Overlay]:
-    """Return the overlays of a ruleset's family: the compatible ones, and others with the reasons against them."""
-    from interpreter.base.yaml_values import word, words
-    from interpreter.reading.compose import player_range, undefined_with
+def _overlays(ruleset: Ruleset) -> list[Data]:
+    """Return the overlays of a ruleset's family: the compatible ones, which limit other choices, and others with the
+    reasons against them."""
     from interpreter.reading.ruleset_files import can_have
 
     here = [document.id for document in ruleset.composition.documents]
-    read = (ruleset.shelf.read("overlay", id)[0] for id in ruleset.shelf.ids("overlay"))
-    overlays = {document.id: document for document in read if document is not None}
-    titles = {id: word(document.root.get("title"), id) for id, document in overlays.items()}
-    apart = {id: {s.text for s in words(document.root.get("not_with"))} | undefined_with(document).keys()
+    overlays = {document.id: document for document in ruleset.shelf.documents("overlay")}
+    apart = {id: {each.text for each in document.head.not_with} | document.undefined.keys()
              for id, document in overlays.items()}  # fmt: skip
-    entries = []
+    possible = {id: document.title for id, document in overlays.items() if id in here or can_have(here, document)}
+    entries: list[Data] = []
     for id, document in overlays.items():
         taken = id in here
-        reason = "; ".join(why for file, why in undefined_with(document).items() if file in here)
-        if not taken and not can_have(here, document) and not reason:
+        reason = "" if taken else "; ".join(why for file, why in document.undefined.items() if file in here)
+        if id not in possible and not reason:
             continue
-        limits = []
-        if (players := player_range(document.root.get("players"))) is not None:
-            limits.append(f"for {players} players")
-        possible = (other for other in overlays if other in here or can_have(here, overlays[other]))
-        others = [titles[other] for other in possible if other in apart[id] or id in apart[other]]
+        limits = [f"for {document.players} players"] if document.players is not None else []
+        others = [title for other, title in possible.items() if other in apart[id] or id in apart[other]]
         if others:
             limits.append(f"not with {', '.join(others)}")
-        entries.append(_Overlay(id, titles[id], taken, "" if taken else reason, "; ".join(limits)))
+        limited = "; ".join(limits)
+        entries.append({"id": id, "title": document.title, "taken": taken, "reason": reason, "limits": limited})
     return entries

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import IO, TypedDict
 
 import msgspec
+from msgspec.structs import asdict
 
 from interpreter.base.plain_data import Json
-from interpreter.simulate.simulation import Row, RowData, Unfinished
+from interpreter.simulate.simulation import Row, Unfinished
 from interpreter.simulate.workers import Plan
 
 if sys.platform == "win32":
@@ -104,17 +105,8 @@ class Journal:
 
     def __init__(self, path: Path, plan: Plan, seed: int) -> None:
         self.path = _beside(path)
-        header = {
-            "simulation": VERSION,
-            "ruleset": plan.ruleset,
-            "overlays": list(plan.overlays),
-            "players": plan.players,
-            "bots": plan.bots,
-            "settings": dict(plan.settings),
-            "seed": seed,
-            "digest": plan.digest,
-        }
-        self._header: dict[str, Json] = json.loads(json.dumps(header))
+        facts = {**asdict(plan), "simulation": VERSION, "settings": dict(plan.settings), "seed": seed}
+        self._header: dict[str, Json] = json.loads(json.dumps({key: facts[key] for key in _OTHER}))
 
     def begin(self, rows: Iterable[Row | Unfinished] = ()) -> None:
         """Write the checkpoint anew with only these games."""
@@ -151,7 +143,7 @@ class Journal:
 
 
 class _Line(TypedDict):
-    row: RowData
+    row: dict[str, object]
     seconds: float
 
 

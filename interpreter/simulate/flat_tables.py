@@ -12,7 +12,6 @@ import gc
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,27 +61,18 @@ def games_table(ruleset: Ruleset, bots: Sequence[str], rows: Sequence[Row]) -> T
     """Return a row per game: its length, the place of each seat, and each measure that is taken once per game, for the
     game, each seat, or each other subject that occurred in any of these games."""
     seats = range(len(seat_names(bots, (row.places for row in rows))))
-    columns: dict[str, Callable[[Row], Value]] = {
-        "seed": lambda row: row.seed,
-        "decisions": lambda row: row.decisions,
-        "free_decisions": lambda row: row.free,
-        "rounds": lambda row: row.rounds,
-    }
-    for seat in seats:
-        columns[f"place_{seat + 1}"] = partial(_place, seat)
+    columns = ["seed", "decisions", "free_decisions", "rounds", *(f"place_{seat + 1}" for seat in seats)]
     measures = [m for m in ruleset.model.measures if "end of game" in m.when or not m.recurs]
     measured = {_column(m, of): (m.name, of) for m in measures for of in _met(m, rows, seats)}
 
     def values(row: Row) -> list[Value]:
         once = {measure.name: _once(measure, row) for measure in measures}
-        named = {column: value(row) for column, value in columns.items()}  # a measure may have the name of one
+        places = (row.places[seat] if row.places else None for seat in seats)
+        own = [row.seed, row.decisions, row.free, row.rounds, *places]
+        named = dict(zip(columns, own, strict=True))  # a measure may have the name of one
         return list({**named, **{column: once[name].get(of) for column, (name, of) in measured.items()}}.values())
 
-    return list({**columns, **measured}), map(values, rows)
-
-
-def _place(seat: int, row: Row) -> int | None:
-    return row.places[seat] if row.places else None
+    return list(dict.fromkeys([*columns, *measured])), map(values, rows)
 
 
 def _met(measure: Measure, rows: Sequence[Row], seats: range) -> list[Of]:
@@ -178,15 +168,12 @@ def write_table(table: Table, path: Path, name: str) -> None:
 
 def _fill(database: DuckDBPyConnection, name: str, columns: list[str], rows: Iterator[list[Value]]) -> None:
     """Create a table with all rows, in order. All columns but `bot` are integers."""
-    kinds = ", ".join(f"{_quoted(column)} {'varchar' if column == 'bot' else 'bigint'}" for column in columns)
-    database.execute(f"create or replace table {_quoted(name)} ({kinds})")
-    into = f"insert into {_quoted(name)} select {', '.join(f'unnest(?::{_list(c)})' for c in columns)}"
+    kinds = {column: "varchar" if column == "bot" else "bigint" for column in columns}
+    declared = ", ".join(f"{_quoted(column)} {kind}" for column, kind in kinds.items())
+    database.execute(f"create or replace table {_quoted(name)} ({declared})")
+    into = f"insert into {_quoted(name)} select {', '.join(f'unnest(?::{kind}[])' for kind in kinds.values())}"
     while block := [row for _, row in zip(range(AT_ONCE), rows, strict=False)]:
         database.execute(into, [list(values) for values in zip(*block, strict=True)])
-
-
-def _list(column: str) -> str:
-    return "varchar[]" if column == "bot" else "bigint[]"
 
 
 def _quoted(name: str) -> str:

@@ -62,14 +62,8 @@ class Decoder:
 
     def of(self, measure: int, thing: int) -> tuple[object, ...]:
         """Return the subjects of a number by their public names."""
-        subjects: list[object] = []
-        for shift, mask, low, names in self.parts[measure]:
-            digit = thing >> shift & mask
-            if names is None:
-                subjects.append(None if digit == 0 else digit + low)
-            else:
-                subjects.append(names[digit])
-        return tuple(subjects)
+        digits = ((thing >> shift & mask, low, names) for shift, mask, low, names in self.parts[measure])
+        return tuple(names[digit] if names else digit + low if digit else None for digit, low, names in digits)
 
     def records(self, data: bytes) -> list[tuple[int, int, tuple[object, ...], int | None]]:
         """Return all records: the measure, the round, the subjects and the value."""
@@ -80,20 +74,18 @@ class Decoder:
             key, value = words[at], words[at + 1]
             measure, round_ = key >> MEASURE, key >> ROUND & (1 << ROUND_BITS) - 1
             thing = key ^ round_ << ROUND
-            things = of.get(thing)
-            if things is None:
-                things = of[thing] = self.of(measure, thing & (1 << OF_BITS) - 1)
-            records.append((measure, round_, things, None if value == NO_NUMBER else value))
+            if thing not in of:
+                of[thing] = self.of(measure, thing & (1 << OF_BITS) - 1)
+            records.append((measure, round_, of[thing], None if value == NO_NUMBER else value))
         return records
 
     def head(self, key: int) -> Head:
         """Return the subjects of the sum under a key."""
-        head = self._heads.get(key)
-        if head is None:
+        if key not in self._heads:
             kind, measure = key >> KIND & 3, key >> MEASURE & 255
             round_, thing = key >> ROUND & (1 << ROUND_BITS) - 1, key & (1 << OF_BITS) - 1
-            head = self._heads[key] = kind, self.names[measure], round_, self.of(measure, thing)
-        return head
+            self._heads[key] = kind, self.names[measure], round_, self.of(measure, thing)
+        return self._heads[key]
 
 
 class Packed(Mapping[str, list[Taken]]):
@@ -181,8 +173,7 @@ _gauges: WeakKeyDictionary[CompiledMachine, Gauges] = WeakKeyDictionary()
 
 def _gauges_of(machine: CompiledMachine, model: Model) -> Gauges:
     """Return the gauges of each moment and event. Cached, as all games of a table share them."""
-    cached = _gauges.get(machine)
-    if cached is not None:
+    if (cached := _gauges.get(machine)) is not None:
         return cached
     moments: dict[str, list[_Gauge]] = {}
     events: dict[str, list[_Gauge]] = {}

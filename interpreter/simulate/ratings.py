@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import exp, log
+from operator import add
 
 from msgspec import Struct
 
@@ -42,13 +43,10 @@ def rated(count: int, games: Iterable[Sequence[Pair]]) -> list[Rating]:
     prior = [(a, b, 0.5) for a in range(count) for b in range(a)]
     strengths = [0.0] * count
     for _ in range(STEPS):
-        gradient, hessian = _gradient(strengths, every, 1.0), _negative_hessian(strengths, every, 1.0)
-        for total, more in zip(gradient, _gradient(strengths, prior, PRIOR), strict=True):
-            total[0] += more[0]
-        for row, added in zip(hessian, _negative_hessian(strengths, prior, PRIOR), strict=True):
-            for place, value in enumerate(added):
-                row[place] += value
-        step = _solved(_anchored(hessian), [row[0] for row in gradient])
+        gradient, hessian = _derivatives(strengths, every, 1.0)
+        slopes, curves = _derivatives(strengths, prior, PRIOR)
+        hessian = [list(map(add, row, more)) for row, more in zip(hessian, curves, strict=True)]
+        step = _solved(_anchored(hessian), list(map(add, gradient, slopes)))
         largest = max(map(abs, step), default=0.0)
         strengths = [old + new * min(1.0, 2 / max(largest, 1e-300)) for old, new in zip(strengths, step, strict=True)]
         if largest < EXACT:
@@ -65,32 +63,21 @@ def rated(count: int, games: Iterable[Sequence[Pair]]) -> list[Rating]:
     ]
 
 
-def _win_probability(strengths: Sequence[float], a: int, b: int) -> float:
-    """Return the probability that a wins against b."""
-    return 1 / (1 + exp(strengths[b] - strengths[a]))
-
-
-def _gradient(strengths: Sequence[float], pairs: Iterable[Pair], weight: float) -> list[list[float]]:
-    """Return the gradient of the log-likelihood."""
-    gradient = [[0.0] for _ in strengths]
+def _derivatives(
+    strengths: Sequence[float], pairs: Iterable[Pair], weight: float
+) -> tuple[list[float], list[list[float]]]:
+    """Return the gradient of the log-likelihood, and its negative Hessian."""
+    gradient, hessian = [0.0] * len(strengths), [[0.0] * len(strengths) for _ in strengths]
     for a, b, share in pairs:
-        surprise = weight * (share - _win_probability(strengths, a, b))
-        gradient[a][0] += surprise
-        gradient[b][0] -= surprise
-    return gradient
-
-
-def _negative_hessian(strengths: Sequence[float], pairs: Iterable[Pair], weight: float) -> list[list[float]]:
-    """Return the negative Hessian of the log-likelihood."""
-    hessian = [[0.0] * len(strengths) for _ in strengths]
-    for a, b, _ in pairs:
-        chance = _win_probability(strengths, a, b)
-        value = weight * chance * (1 - chance)
+        chance = 1 / (1 + exp(strengths[b] - strengths[a]))  # that a wins
+        surprise, value = weight * (share - chance), weight * chance * (1 - chance)
+        gradient[a] += surprise
+        gradient[b] -= surprise
         hessian[a][a] += value
         hessian[b][b] += value
         hessian[a][b] -= value
         hessian[b][a] -= value
-    return hessian
+    return gradient, hessian
 
 
 def _anchored(matrix: Sequence[Sequence[float]]) -> list[list[float]]:
@@ -123,22 +110,15 @@ def _errors(
     size = len(strengths)
     spread = [[0.0] * size for _ in strengths]
     for pairs in games:
-        gradient = [row[0] for row in _gradient(strengths, pairs, 1.0)]
+        gradient, _ = _derivatives(strengths, pairs, 1.0)
         for row, own in enumerate(gradient):
             if own:
                 for place, other in enumerate(gradient):
                     spread[row][place] += own * other
     anchored = _anchored(hessian)
     inverse = [_solved(anchored, [float(row == column) for row in range(size)]) for column in range(size)]
-    return [
-        max(
-            0.0,
-            sum(
-                inverse[own][row] * spread[row][place] * inverse[own][place]
-                for row in range(size)
-                for place in range(size)
-            ),
-        )
-        ** 0.5
-        for own in range(size)
-    ]
+    variances = (
+        sum(column[row] * spread[row][place] * column[place] for row in range(size) for place in range(size))
+        for column in inverse
+    )
+    return [max(0.0, variance) ** 0.5 for variance in variances]

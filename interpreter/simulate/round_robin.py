@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from functools import lru_cache, partial
+from functools import cache
 from itertools import combinations, combinations_with_replacement, permutations
 
 from msgspec import Struct
@@ -14,20 +13,23 @@ from interpreter.base.plain_data import Json
 from interpreter.bots.compiled_bots import whole_for
 from interpreter.bots.registry import bots_of
 from interpreter.compiler.wasm.compiled_machine import MOST_POLICIES
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.ruleset import Ruleset
 from interpreter.simulate.confidence import share_interval
 from interpreter.simulate.ratings import Pair, rated
 from interpreter.simulate.simulation import Row, Unfinished, WholeGames, played
-from interpreter.simulate.workers import Batch, Crew, Work, WorkersLost, batch_of, shared
+from interpreter.simulate.workers import Work, loaded
 
-__all__ = ["Entrant", "Outcome", "Standing", "Tournament", "lineups", "outcomes", "standing"]
+__all__ = ["Entrant", "Outcome", "Standing", "Tournament", "lineups", "standing"]
 
 MOST_LINEUPS = 720
 """Largest number of seatings. If there are more, only rotations of each group are played."""
 
 
 class Tournament(Struct, frozen=True):
-    """A tournament: bots by name, a ruleset and its digest, and the number of players."""
+    """A tournament: bots by name, a ruleset and its digest, and the number of players.
+
+    Games have numbers: they play each lineup in turn, and all lineups with the same seeds.
+    """
 
     ruleset: str
     overlays: tuple[str, ...]
@@ -36,6 +38,29 @@ class Tournament(Struct, frozen=True):
     bots: tuple[str, ...]
     seed: int
     settings: tuple[tuple[str, Json], ...] = ()
+
+    def work(self, given: Ruleset | None = None, /) -> Work[Outcome]:
+        ruleset = given or loaded(self.ruleset, self.overlays, self.players, self.digest)
+        orders, settings = lineups(len(self.bots), self.players), dict(self.settings)
+
+        @cache
+        def made(order: tuple[int, ...]) -> WholeGames:
+            names = ",".join(self.bots[bot] for bot in order)
+            return WholeGames(ruleset, bots_of(names, ruleset, self.players, commands=True))
+
+        def work(numbers: Sequence[int], stopped: Callable[[], bool]) -> Iterator[Outcome]:
+            if len(self.bots) <= MOST_POLICIES:  # one module for all bots instead of one per lineup
+                every = [bot for order in orders for bot in made(order).bots]
+                whole_for(ruleset.table(self.players, ruleset.settings(settings)).machine, ruleset, every)
+            for number in numbers:
+                order = orders[number % len(orders)]
+                seed, whole = self.seed + number // len(orders), made(order)
+                for row in played(ruleset, whole.bots, [seed], settings, stopped, whole):
+                    yield (
+                        Outcome(number, order, row.places) if isinstance(row, Row) else Outcome(number, order, (), row)
+                    )
+
+        return work
 
 
 class Outcome(Struct, frozen=True):
@@ -49,15 +74,11 @@ class Outcome(Struct, frozen=True):
     @property
     def pairs(self) -> list[Pair]:
         """Return the score of each pair of different bots."""
-        seats = range(len(self.lineup))
+        seats = zip(self.lineup, self.places, strict=False)
         return [
-            (
-                self.lineup[a],
-                self.lineup[b],
-                0.5 + (self.places[a] < self.places[b]) / 2 - (self.places[a] > self.places[b]) / 2,
-            )
-            for a, b in combinations(seats, 2)
-            if self.lineup[a] != self.lineup[b]
+            (a, b, 0.5 + (place < other) / 2 - (place > other) / 2)
+            for (a, place), (b, other) in combinations(seats, 2)
+            if a != b
         ]
 
 
@@ -78,61 +99,6 @@ def lineups(bots: int, players: int) -> list[tuple[int, ...]]:
     if players > 6 or sum(map(len, orders)) > MOST_LINEUPS:
         orders = [[group[turn:] + group[:turn] for turn in range(players)] for group in groups]
     return [order for group in orders for order in group]
-
-
-# --- games
-
-
-@lru_cache(maxsize=2)
-def _ready(tournament: Tournament) -> Work[Outcome]:
-    ruleset = load(tournament.ruleset, tournament.overlays).for_players(tournament.players)
-    if ruleset.digest != tournament.digest:
-        raise WorkersLost(f"a worker has other rules for `{ruleset.id}` than this machine")
-    return _playing(tournament, ruleset)
-
-
-def _playing(tournament: Tournament, ruleset: Ruleset) -> Work[Outcome]:
-    """Return the work of playing games by number: each lineup in turn, all lineups with the same seeds."""
-    orders = lineups(len(tournament.bots), tournament.players)
-    settings = dict(tournament.settings)
-    tables: dict[tuple[int, ...], WholeGames] = {}
-
-    def made(order: tuple[int, ...]) -> WholeGames:
-        if order not in tables:
-            names = ",".join(tournament.bots[bot] for bot in order)
-            tables[order] = WholeGames(ruleset, bots_of(names, ruleset, tournament.players, commands=True))
-        return tables[order]
-
-    def work(numbers: Sequence[int], stopped: Callable[[], bool]) -> Iterator[Outcome]:
-        if len(tournament.bots) <= MOST_POLICIES:  # one module for all bots instead of one per lineup
-            every = [bot for order in orders for bot in made(order).bots]
-            table = ruleset.table(tournament.players, ruleset.settings(settings))
-            whole_for(table.machine, ruleset, every)
-        for number in numbers:
-            order = orders[number % len(orders)]
-            whole = made(order)
-            seed = tournament.seed + number // len(orders)
-            for row in played(ruleset, whole.bots, [seed], settings, stopped, whole):
-                yield Outcome(number, order, row.places) if isinstance(row, Row) else Outcome(number, order, (), row)
-
-    return work
-
-
-def _play_batch(tournament: Tournament, numbers: Sequence[int]) -> Batch[Outcome]:
-    return batch_of(lambda: _ready(tournament), numbers)
-
-
-def outcomes(
-    tournament: Tournament,
-    ruleset: Ruleset,
-    games: int,
-    crew: AbstractContextManager[Crew] | None = None,
-    alone: float = 0.0,
-    stopped: Callable[[], bool] = bool,
-) -> Iterator[list[Outcome]]:
-    """Play ``games`` games, distributed by :func:`shared`."""
-    here = _playing(tournament, ruleset)
-    return shared(here, partial(_play_batch, tournament), range(games), crew, alone, stopped)
 
 
 # --- standings

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from time import process_time
-from typing import TYPE_CHECKING, TypedDict, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, convert, to_builtins
+from msgspec.structs import asdict, replace
 
 from interpreter.base.cycles import no_search
 from interpreter.base.plain_data import Json
@@ -35,19 +35,7 @@ __all__ = ["Row", "Unfinished", "WholeGames", "finished", "played", "simulate"]
 R = TypeVar("R")
 
 
-class RowData(TypedDict):
-    """One game as plain data."""
-
-    seed: int
-    decisions: int
-    free_decisions: int
-    rounds: int
-    places: list[int]
-    keys: list[list[int]]
-    measures: dict[str, list[tuple[int, list[int | str | None], int | None]]]
-
-
-class Row(Struct, frozen=True):
+class Row(Struct, frozen=True, rename={"free": "free_decisions", "taken": "measures"}):
     """One finished game. ``free`` counts the decisions with more than one option; ``keys`` are the values that rank the
     seats; ``taken`` are the measurements. The seed determines everything except ``seconds`` (CPU time)."""
 
@@ -60,36 +48,15 @@ class Row(Struct, frozen=True):
     keys: tuple[tuple[int, ...], ...]
     taken: Mapping[str, list[Taken]]
 
-    def as_dict(self) -> RowData:
+    def as_dict(self) -> dict[str, Json]:
         """Return the row without its CPU time: reproducible on any machine."""
-        return {
-            "seed": self.seed,
-            "decisions": self.decisions,
-            "free_decisions": self.free,
-            "rounds": self.rounds,
-            "places": list(self.places),
-            "keys": [list(keys) for keys in self.keys],
-            "measures": {
-                name: [(number.round, list(number.of), number.value) for number in numbers]
-                for name, numbers in self.taken.items()
-            },
-        }
+        data: dict[str, Json] = to_builtins(self, enc_hook=dict)
+        del data["seconds"]
+        return data
 
     @classmethod
-    def from_dict(cls, data: RowData, seconds: float) -> Row:
-        return cls(
-            data["seed"],
-            data["decisions"],
-            data["free_decisions"],
-            data["rounds"],
-            seconds,
-            tuple(data["places"]),
-            tuple(tuple(keys) for keys in data["keys"]),
-            {
-                name: [Taken(number, tuple(of), value) for number, of, value in numbers]
-                for name, numbers in data["measures"].items()
-            },
-        )
+    def from_dict(cls, data: Mapping[str, object], seconds: float) -> Row:
+        return convert({**data, "seconds": seconds}, cls)
 
     def counts(self, seat: int) -> bool:
         """Return whether a seat can win, which a seat played by the rules may not. True for all seats of an unfinished
@@ -114,7 +81,7 @@ class Unfinished(Struct, frozen=True):
         return cls(ruleset.id, seed, endless.round, endless.message)
 
     def as_data(self) -> dict[str, Json]:
-        return {"ruleset": self.ruleset, "seed": self.seed, "round": self.round, "why": self.why}
+        return asdict(self)
 
     def __str__(self) -> str:
         return f"{self.ruleset}, seed {self.seed}, round {self.round}: {self.why}"
@@ -189,13 +156,10 @@ class WholeGames:
         if not self._can:
             return None
         if self._machine is None or self._settings != settings:
-            players = len(self.bots)
-            self.ruleset.check_players(players)
-            Game.seated(
-                self.ruleset.table(players, self.ruleset.settings(settings or {})), 0, None
-            )  # raises for settings that rules refuse
-            self._machine = self.ruleset.table(players, self.ruleset.settings(settings or {})).machine
-            self._settings = settings
+            self.ruleset.check_players(len(self.bots))
+            table = self.ruleset.table(len(self.bots), self.ruleset.settings(settings or {}))
+            Game.seated(table, 0, None)  # raises for settings that rules refuse
+            self._machine, self._settings = table.machine, settings
         return self._with(self._machine, left)
 
     def _with(self, machine: CompiledMachine, left: int) -> Whole | None:

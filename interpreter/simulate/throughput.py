@@ -34,7 +34,7 @@ from interpreter.lowering.constants import Endless
 from interpreter.play.match import MAXIMUM_DECISIONS, Match, streams_for
 from interpreter.simulate.simulation import Row, Unfinished, WholeGames
 
-__all__ = ["Sample", "Speed", "Subject", "bench", "calibration", "held", "moments"]
+__all__ = ["Sample", "Speed", "Subject", "calibration", "held"]
 
 POLICY = "bench"
 """Default policy, if the family has it."""
@@ -249,23 +249,6 @@ class Subject:
         return float(spent), float(memory)
 
 
-def bench(
-    ruleset: Ruleset,
-    players: int,
-    policy: str = POLICY,
-    seconds: float = 1.0,
-    clock: Callable[[], float] = process_time,
-) -> Speed:
-    """Measure the package's loop for ``seconds``. Raises :class:`ValueError` for an unknown policy."""
-    return Subject(ruleset.id, players, policy, ruleset).package(seconds, clock)
-
-
-def moments(ruleset: Ruleset, players: int, policy: str | None = None) -> dict[str, float]:
-    """Measure the microseconds of a clone, an undo and a digest, including the log."""
-    seconds = Subject(ruleset.id, players, policy, ruleset).moments()
-    return {name: spent * 1e6 for name, spent in seconds.items()}
-
-
 def held(ruleset: Ruleset, players: int, policy: str, settings: Mapping[str, object] | None = None) -> int:
     """Measure the peak memory of a game with its log, in bytes. Plays a game first to exclude what all games of a table
     share."""
@@ -337,8 +320,4 @@ def _undo(game: Game) -> float:
         game.apply(decision.options[0])
         return _spent(game.undo)
 
-    return median(applied() for _ in range(UNDOS)) - median(_spent(_nothing) for _ in range(UNDOS))
-
-
-def _nothing() -> None:
-    pass
+    return median(applied() for _ in range(UNDOS)) - median(_spent(lambda: None) for _ in range(UNDOS))

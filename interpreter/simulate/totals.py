@@ -5,7 +5,7 @@ A module aggregates the whole games that it plays; games of the plain form are a
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import sqrt
 from time import monotonic, process_time
@@ -20,18 +20,7 @@ from interpreter.simulate.confidence import interval_around
 from interpreter.simulate.measurements import Decoder, Head, Taken
 from interpreter.simulate.simulation import Row, Unfinished, WholeGames
 
-__all__ = [
-    "Interval",
-    "Of",
-    "Spread",
-    "SpreadData",
-    "Totals",
-    "by_round",
-    "final",
-    "occurrences",
-    "totalled",
-    "without_seat",
-]
+__all__ = ["Interval", "Of", "Spread", "Totals", "by_round", "final", "occurrences", "totalled", "without_seat"]
 
 Of = tuple[Value, ...]
 
@@ -110,7 +99,7 @@ class Totals:
         self.rounds: Counter[int] = Counter()
         self.places: Counter[tuple[int, ...]] = Counter()
         self.keys: Counter[tuple[int, int]] = Counter()
-        self.numbers: dict[Head, Spread] = {}
+        self.numbers: defaultdict[Head, Spread] = defaultdict(Spread)
         self.unfinished: list[Unfinished] = []
 
     @property
@@ -128,14 +117,8 @@ class Totals:
         self.places.update(other.places)
         self.keys.update(other.keys)
         for head, spread in other.numbers.items():
-            self._of(head).__iadd__(spread)
+            self.numbers[head] += spread
         return self
-
-    def _of(self, head: Head) -> Spread:
-        spread = self.numbers.get(head)
-        if spread is None:
-            spread = self.numbers[head] = Spread()
-        return spread
 
     def add_games(self, games: Games, reading: Decoder, seconds: float) -> None:
         """Add games that a module has aggregated."""
@@ -149,7 +132,7 @@ class Totals:
             for place, values in enumerate(keys):
                 self.keys[seat, place] += sum(values)
         for key, *sums in games.totals():
-            self._of(reading.head(key)).add(*sums)
+            self.numbers[reading.head(key)].add(*sums)
 
     def add(self, measures: Sequence[Measure], row: Row | Unfinished) -> None:
         """Add one game."""
@@ -188,7 +171,7 @@ class Totals:
                 self._count((MET, name, 0, of), None)
 
     def _count(self, head: Head, value: int | None) -> None:
-        self._of(head).add(1, value is not None, value or 0, value, value, (value or 0) ** 2)
+        self.numbers[head].add(1, value is not None, value or 0, value, value, (value or 0) ** 2)
 
 
 def _unowned(measure: Measure, of: Of) -> Of:

@@ -10,8 +10,7 @@ import dataclasses
 import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 
 from msgspec import Struct
@@ -207,23 +206,5 @@ def diff_of(path: Path, weights: TunedWeights) -> tuple[str, str]:
             space = entry[5] if not entry[6].startswith("#") else " " * max(1, len(entry[4] + entry[5]) - len(value))
             lines[number] = f"{entry[1]}{entry[2]}{entry[3]}{value}{space}{entry[6]}"
     after = "".join(lines)
-    name = str(path)
-    return after, "".join(
-        difflib.unified_diff(text.splitlines(keepends=True), after.splitlines(keepends=True), name, name)
-    )
-
-
-def in_turn(question: Question, proposals: Sequence[tuple[Mapping[str, int], Sequence[int]]]) -> list[list[float]]:
-    """Play proposals in this process."""
-    return [win_shares(question, weights, seeds) for weights, seeds in proposals]
-
-
-def by_workers(
-    executor: Executor, question: Question, proposals: Sequence[tuple[Mapping[str, int], Sequence[int]]]
-) -> list[list[float]]:
-    """Play proposals with the workers of an executor, one proposal per task."""
-    return list(executor.map(partial(_one, question), proposals))
-
-
-def _one(question: Question, proposal: tuple[Mapping[str, int], Sequence[int]]) -> list[float]:
-    return win_shares(question, *proposal)
+    diff = difflib.unified_diff(text.splitlines(keepends=True), lines, str(path), str(path))
+    return after, "".join(diff)

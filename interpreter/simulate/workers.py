@@ -17,7 +17,7 @@ from multiprocessing import get_context
 from multiprocessing.synchronize import Event
 from threading import Lock, Thread
 from time import monotonic
-from typing import Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -29,23 +29,10 @@ from interpreter.lowering.constants import RuleFailure
 from interpreter.simulate.simulation import Row, Unfinished, WholeGames, played
 from interpreter.simulate.totals import Totals, totalled
 
-__all__ = [
-    "Batch",
-    "Crew",
-    "Plan",
-    "Work",
-    "WorkersLost",
-    "batch_of",
-    "batches",
-    "cores",
-    "play_batch",
-    "processes",
-    "shared",
-    "simulated",
-    "summed",
-]
+__all__ = ["Crew", "Plan", "Sums", "Work", "WorkersLost", "batch_of", "cores", "loaded", "processes", "shared"]
 
-R = TypeVar("R")
+R = TypeVar("R", covariant=True)
+Given = TypeVar("Given", contravariant=True)
 Work = Callable[[Sequence[int], Callable[[], bool]], Iterator[R]]
 """Yields a row for each seed, or totals of several seeds in order, until its second argument returns True."""
 
@@ -63,8 +50,18 @@ class WorkersLost(Exception):
     """Workers ended or cannot play the games. The message says why."""
 
 
+class Job(Protocol[Given, R]):
+    """Work as a worker gets it: small, and hashable, so that it is prepared once."""
+
+    def work(self, given: Given | None = None, /) -> Work[R]:
+        """Prepare the work with what is loaded already; a worker loads it first, and raises :class:`WorkersLost` if it
+        cannot."""
+
+    def __hash__(self) -> int: ...
+
+
 class Plan(Struct, frozen=True):
-    """Job for workers. ``digest`` is the digest of the ruleset, which must equal the worker's."""
+    """Games of one table, a row for each. ``digest`` is the digest of the ruleset, which must equal the worker's."""
 
     ruleset: str
     overlays: tuple[str, ...]
@@ -72,6 +69,24 @@ class Plan(Struct, frozen=True):
     players: int
     bots: str
     settings: tuple[tuple[str, Json], ...] = ()
+
+    def work(self, given: Ruleset | None = None, /) -> Work[Row | Unfinished]:
+        whole, settings = self.whole(given), dict(self.settings)
+        return lambda seeds, stopped: played(whole.ruleset, whole.bots, seeds, settings, stopped, whole)
+
+    def whole(self, given: Ruleset | None) -> WholeGames:
+        ruleset = given or loaded(self.ruleset, self.overlays, self.players, self.digest)
+        return WholeGames(ruleset, bots_of(self.bots, ruleset, self.players, commands=True))
+
+
+class Sums(Struct, frozen=True):
+    """The games of a plan, as totals of several at a time."""
+
+    plan: Plan
+
+    def work(self, given: Ruleset | None = None, /) -> Work[Totals]:
+        whole, settings = self.plan.whole(given), dict(self.plan.settings)
+        return lambda seeds, stopped: totalled(whole, seeds, settings, stopped)
 
 
 class Batch(Struct, Generic[R], frozen=True):
@@ -113,45 +128,30 @@ _stopped = False
 _one_at_a_time = Lock()  # games of a table share it, and a cluster worker may have several threads
 
 
-@lru_cache(maxsize=4)
-def _ready(plan: Plan) -> WholeGames:
+def loaded(name: str, overlays: Sequence[str], players: int, digest: str) -> Ruleset:
+    """Load a ruleset in a worker. Raises :class:`WorkersLost` if it cannot be loaded, or differs from the plan's."""
     try:
-        ruleset = load(plan.ruleset, plan.overlays).for_players(plan.players)
-        if ruleset.digest != plan.digest:
-            raise WorkersLost(f"a worker has other rules for `{ruleset.id}` than this machine")
-        return WholeGames(ruleset, bots_of(plan.bots, ruleset, plan.players, commands=True))
+        ruleset = load(name, overlays).for_players(players)
     except RulesetError as error:
-        raise WorkersLost(f"a worker cannot load `{plan.ruleset}`: {error.diagnostics[0].message}") from None
+        raise WorkersLost(f"a worker cannot load `{name}`: {error.diagnostics[0].message}") from None
+    if ruleset.digest != digest:
+        raise WorkersLost(f"a worker has other rules for `{ruleset.id}` than this machine")
+    return ruleset
 
 
-def play_batch(plan: Plan, seeds: Sequence[int]) -> Batch[Row | Unfinished]:
-    """Play these games in a worker and return their rows."""
-    return batch_of(lambda: _playing(_ready(plan), plan), seeds)
-
-
-def sum_batch(plan: Plan, seeds: Sequence[int]) -> Batch[Totals]:
-    """Play these games in a worker and return their totals."""
-    return batch_of(lambda: _summing(_ready(plan), plan), seeds)
-
-
-def _playing(whole: WholeGames, plan: Plan) -> Work[Row | Unfinished]:
-    settings = dict(plan.settings)
-    return lambda seeds, stopped: played(whole.ruleset, whole.bots, seeds, settings, stopped, whole)
-
-
-def _summing(whole: WholeGames, plan: Plan) -> Work[Totals]:
-    settings = dict(plan.settings)
-    return lambda seeds, stopped: totalled(whole, seeds, settings, stopped)
+@lru_cache(maxsize=4)
+def _prepared(job: Job[Any, R]) -> Work[R]:
+    return job.work()
 
 
 def _games(row: object) -> int:
     return row.played if isinstance(row, Totals) else 1
 
 
-def batch_of(ready: Callable[[], Work[R]], seeds: Sequence[int]) -> Batch[R]:
-    """Do the work for these seeds in a worker. ``ready`` prepares it."""
+def batch_of(job: Job[Any, R], seeds: Sequence[int]) -> Batch[R]:
+    """Do a job for these seeds in a worker."""
     with _one_at_a_time:
-        return _batch(ready(), seeds, lambda: _stopped)
+        return _batch(_prepared(job), seeds, lambda: _stopped)
 
 
 def _batch(work: Work[R], seeds: Sequence[int], stopped: Callable[[], bool]) -> Batch[R]:
@@ -210,47 +210,20 @@ def processes(jobs: int) -> Iterator[Crew]:
 # --- coordination
 
 
-def simulated(
-    plan: Plan,
-    ruleset: Ruleset,
-    seeds: Sequence[int],
-    crew: AbstractContextManager[Crew] | None = None,
-    alone: float = 0.0,
-    stopped: Callable[[], bool] = bool,
-) -> Iterator[list[Row | Unfinished]]:
-    """Play all games of a plan, distributed by :func:`shared`, and yield their rows."""
-    here = _playing(WholeGames(ruleset, bots_of(plan.bots, ruleset, plan.players, commands=True)), plan)
-    return shared(here, partial(play_batch, plan), seeds, crew, alone, stopped)
-
-
-def summed(
-    plan: Plan,
-    ruleset: Ruleset,
-    seeds: Sequence[int],
-    crew: AbstractContextManager[Crew] | None = None,
-    alone: float = 0.0,
-    stopped: Callable[[], bool] = bool,
-) -> Iterator[list[Totals]]:
-    """Play all games of a plan, distributed by :func:`shared`, and yield totals of several games at a time."""
-    here = _summing(WholeGames(ruleset, bots_of(plan.bots, ruleset, plan.players, commands=True)), plan)
-    return shared(here, partial(sum_batch, plan), seeds, crew, alone, stopped)
-
-
 def shared(
-    here: Work[R],
-    there: Callable[[Sequence[int]], Batch[R]],
+    job: Job[Given, R],
+    given: Given,
     seeds: Sequence[int],
     crew: AbstractContextManager[Crew] | None = None,
     alone: float = 0.0,
     stopped: Callable[[], bool] = bool,
 ) -> Iterator[list[R]]:
-    """Yield the rows of all seeds, several at a time, in any order.
+    """Yield the rows of a job for all seeds, several at a time, in any order, until ``stopped`` returns True.
 
-    The first ``alone`` seconds of work are done ``here``, in this process; if enough is left then, the crew does the
-    rest ``there``. Without a crew, all work is done here. Raises :class:`RuleFailure` if a rule fails, and
-    :class:`WorkersLost`.
+    This process does the first ``alone`` seconds of work; if enough is left then, the crew does the rest. Without a
+    crew, all work is done here. Raises :class:`RuleFailure` if a rule fails, and :class:`WorkersLost`.
     """
-    start, done = monotonic(), 0
+    here, start, done = job.work(given), monotonic(), 0
     if crew is None or alone:
         for row in here(seeds, stopped):
             done += _games(row)
@@ -261,7 +234,7 @@ def shared(
     if crew is None or stopped() or done == len(seeds):
         return
     with crew as workers:
-        for batch in batches(there, seeds[done:], workers, stopped, here if workers.helped else None):
+        for batch in batches(partial(batch_of, job), seeds[done:], workers, stopped, here if workers.helped else None):
             yield batch.rows
             if batch.failed is not None:
                 list(here([batch.failed], stopped))  # fails here too, with its position

@@ -77,15 +77,12 @@ def waivers_of(shelf: Shelf) -> tuple[list[Waiver], list[Diagnostic]]:
     """Return all waivers (``waivers.yaml`` in the folder of a family) and the diagnostics of their files."""
     waivers: list[Waiver] = []
     diagnostics: list[Diagnostic] = []
-    for id in shelf.ids("waivers"):
-        document, errors = shelf.read("waivers", id)
+    for document, errors in (shelf.read("waivers", id) for id in shelf.ids("waivers")):
         diagnostics.extend(errors)
-        if document is None:
-            continue
-        diagnostics.extend(document.misfits)
-        for waiver in Waivers(document.root).is_:
-            if waiver.id is not None:
-                waivers.append(Waiver(waiver.id.text, waiver.reason, waiver.id.span))
+        if document is not None:
+            diagnostics.extend(document.misfits)
+            named = ((waiver, waiver.id) for waiver in Waivers(document.root).is_)
+            waivers.extend(Waiver(id.text, waiver.reason, id.span) for waiver, id in named if id is not None)
     return waivers, diagnostics
 
 
@@ -115,9 +112,8 @@ def check_waivers(waivers: Iterable[Waiver], statements: dict[str, Statement]) -
 
 def is_counted(statement: Statement) -> bool:
     """Return whether a ruleset must implement a statement. Components count if their text has a number."""
-    if statement.kind == "component":
-        return any(char.isdigit() for char in statement.text)
-    return statement.kind in COUNTED
+    is_numbered = statement.kind == "component" and any(char.isdigit() for char in statement.text)
+    return is_numbered or statement.kind in COUNTED
 
 
 def rulebooks_of(
@@ -149,17 +145,14 @@ def rulebooks_named(shelf: Shelf) -> dict[str, list[Document]]:
     """Return the rulebooks named by readable files of a shelf, each with the files that name it."""
     books: dict[str, list[Document]] = {}
     for kind in KINDS:
-        for id in shelf.ids(kind):
-            document, _ = shelf.read(kind, id)
-            if document is not None:
-                for scalar in words(document.root.get("rulebook")):
-                    books.setdefault(scalar.text, []).append(document)
+        for document in shelf.documents(kind):
+            for scalar in words(document.head.rulebook):
+                books.setdefault(scalar.text, []).append(document)
     return books
 
 
 def _can_follow(shelf: Shelf, book: str) -> list[str]:
-    """Return the rulesets with a file that names the rulebook; all rulesets if an overlay names it, as any may use
-    it."""
+    """Return the rulesets that can use a file which names the rulebook: all of them, if an overlay names it."""
     naming = rulebooks_named(shelf).get(book, [])
     if any(document.kind == "overlay" for document in naming):
         return shelf.ids("ruleset")
@@ -199,10 +192,9 @@ def cover(
     suite = suite_of(shelf=shelf)
     played = [form for ruleset in rulesets for form in suite.forms(ruleset)]
     cited: dict[str, list[Citation]] = {}
-    for ruleset in played:
-        for citation in citations_of(ruleset):
-            for id in citation.cites:
-                cited.setdefault(id, []).append(citation)
+    for citation in (citation for ruleset in played for citation in citations_of(ruleset)):
+        for id in citation.cites:
+            cited.setdefault(id, []).append(citation)
     ids = {ruleset.id for ruleset in rulesets}
     own_scenarios = [scenario for scenario in suite.scenarios if ids & {scenario.ruleset, *scenario.holds_for}]
     proved: frozenset[str] | None = None

@@ -59,8 +59,7 @@ class _Table(Struct, frozen=True):
     bots: Sequence[Bot]
 
     def play(self, seed: int) -> Unfinished | None:
-        """Play a game to its end, then replay it in the instrumented copy. Return what is known of a game that does not
-        end."""
+        """Play a game and replay it in the instrumented copy. Return what is known of a game that does not end."""
         try:
             match = Match(self.form.ruleset, self.bots, seed, self.settings)
             match.play()
@@ -108,11 +107,12 @@ def reached(
 
 def _form(ruleset: Ruleset, rulebook: str, recorded: set[str]) -> _Form:
     own = {id for id, statement in ruleset.statements.items() if statement.book == rulebook}
-    cited: dict[str, Citation] = {}
-    if rulebook in ruleset.composition.rulebooks:
-        for citation in citations_of(ruleset):
-            if own & set(citation.cites) and is_watched(citation, ruleset.model):
-                cited[key_of(citation)] = citation
+    citations = citations_of(ruleset) if rulebook in ruleset.composition.rulebooks else ()
+    cited = {
+        key_of(citation): citation
+        for citation in citations
+        if not own.isdisjoint(citation.cites) and is_watched(citation, ruleset.model)
+    }
     return _Form(ruleset, watched(ruleset, cited.values(), recorded), cited)
 
 
@@ -134,10 +134,9 @@ def _tables(form: _Form) -> Iterator[_Table]:
 def _settings(ruleset: Ruleset) -> Iterator[dict[str, Json]]:
     """Yield the settings to play: the defaults, then each number of seats of a role that a setting counts."""
     yield {}
-    for role in ruleset.model.roles.values():
-        if role.setting is not None:
-            for number in range(2, MOST_SEATS + 1):
-                yield {role.setting: number}
+    for setting in (role.setting for role in ruleset.model.roles.values() if role.setting is not None):
+        for number in range(2, MOST_SEATS + 1):
+            yield {setting: number}
 
 
 def _shown(forms: Iterable[_Form], missing: set[str], suite: Suite, recorded: set[str]) -> dict[str, str]:

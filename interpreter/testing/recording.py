@@ -47,9 +47,8 @@ class Recording:
         """Yield the values of the game and its seats that rule text can express."""
         groups = self.game.ruleset.model.groups.values()
         seats = range(self.game.table.seats)
-        texts = [group.name for group in groups if not group.owner]
-        texts.extend(f"seats[{seat}].{group.name}" for seat in seats for group in groups if group.owner == "seat")
-        for text in texts:
+        own = [f"seats[{seat}].{group.name}" for seat in seats for group in groups if group.owner == "seat"]
+        for text in [*(group.name for group in groups if not group.owner), *own]:
             try:
                 written = literal(self.game.ruleset, *value_of(self.game.table, self.game.state, text))
             except (RulesetError, RuleFailure):  # the group of another role's seats
@@ -59,22 +58,25 @@ class Recording:
 
     def item(self, name: str) -> str:
         """Return the scenario as YAML."""
-        origin, ruleset = self.game.origin, self.game.ruleset
-        lines = [f"name: {json.dumps(name, ensure_ascii=False)}", f"ruleset: {ruleset.id}"]
-        lines.append(f"players: {origin['players']}")
-        lines.extend([f"with: {_flow(list(self.with_))}"] if self.with_ else [])
-        lines.extend([f"set: {_flow(self.settings)}"] if self.settings else [])
-        lines.append(f"seed: {origin['seed']}")
-        if self.game.choices:
-            lines.extend(("when:", *(f"  - {_flow({'by': by, **choice})}" for by, choice in self.game.choices)))
-        if self.facts:
-            lines.extend(("then:", *(f"  - {_scalar(fact)}" for fact in self.facts)))
+        refused = ""
         if self.refusal is not None:
             by, choice, error = self.refusal
             cites = {"cites": list(error.cites)} if error.cites else {}
-            rule = spoken_name(error.rule)
-            lines.append(f"refused: {_flow({'by': by, **choice, 'rule': rule, **cites})}")
-        return "".join(f"{'  - ' if not number else '    '}{line}\n" for number, line in enumerate(lines))
+            refused = f"refused: {_flow({'by': by, **choice, 'rule': spoken_name(error.rule), **cites})}"
+        lines = [
+            f"name: {json.dumps(name, ensure_ascii=False)}",
+            f"ruleset: {self.game.ruleset.id}",
+            f"players: {self.game.origin['players']}",
+            f"with: {_flow(list(self.with_))}" if self.with_ else "",
+            f"set: {_flow(self.settings)}" if self.settings else "",
+            f"seed: {self.game.origin['seed']}",
+            "when:" if self.game.choices else "",
+            *(f"  - {_flow({'by': by, **choice})}" for by, choice in self.game.choices),
+            "then:" if self.facts else "",
+            *(f"  - {_scalar(fact)}" for fact in self.facts),
+            refused,
+        ]
+        return "  - " + "    ".join(f"{line}\n" for line in lines if line)
 
 
 def _flow(value: Json) -> str:

@@ -18,17 +18,17 @@ from interpreter.engine.failing_values import Because, text_of
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Mark, read
 from interpreter.engine.refusal import IllegalMove, because_of
-from interpreter.engine.rules import Rules
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.sight import Unseen, compiled, seen_by
-from interpreter.kernel.chance import ChanceError, Scripted
+from interpreter.kernel.chance import ChanceError
 from interpreter.language import core
 from interpreter.language.model import RuleLayer, spoken_name
 from interpreter.lowering.constants import Caller, RuleFailure
 from interpreter.lowering.lower import lower
 from interpreter.lowering.reach import reach_of
 from interpreter.plain.closures import Env
-from interpreter.reading.yaml import Mapping, Scalar, Sequence
+from interpreter.reading.yaml import Scalar, Sequence
+from interpreter.sections import documents
 from interpreter.testing.scenarios import GIVEN, Checked, Move, Refusal, Scenario, Sight
 from interpreter.testing.soundness import Examiner, Trouble, drawing, some_option
 
@@ -104,7 +104,7 @@ def _failures(checked: Checked, ruleset: Ruleset) -> Iterator[Failure]:
                 return
     if scenario.refused is not None:
         yield from _refused(game, checked, scenario.refused)
-    elif scenario.given is not None and (help := _set_up_help(game)) is not None:
+    elif scenario.given is not None and (help := _set_up_help(game)):
         yield Failure(f"`given` does not apply yet: {_pending(game)}", scenario.span, help)
         return
     yield from _unused(furthest, scenario)
@@ -130,15 +130,15 @@ def _place_of(error: Exception, scenario: Scenario) -> Span | None:
         spans = (span for span in (error.span, *(caller.span for caller in error.chain)) if span is not None)
         inside = (span for span in spans if span.file == item.file and scenario.span.end <= span.start < item.end)
         return next(inside, None)
-    name, settings = str(error).partition("`")[2].partition("`")[0], scenario.item.get("set")
-    value = settings.get(name) if isinstance(settings, Mapping) else None
-    return value.span if value is not None else None
+    name = str(error).partition("`")[2].partition("`")[0]
+    settings = documents.Scenario(scenario.item).set
+    return next((value.span for key, value in settings if key.text == name and value is not None), None)
 
 
 def _outcome(scenario: Scenario, name: str, number: int) -> Span:
     """Return the place of an outcome of chance, by its number from 0."""
-    chances = scenario.item.get("chance")
-    outcomes = chances.get(name) if isinstance(chances, Mapping) else None
+    chances = documents.Scenario(scenario.item).chance
+    outcomes = next((value for key, value in chances if key.text == name), None)
     items = outcomes.items if isinstance(outcomes, Sequence) else ()
     return items[number].span if number < len(items) else scenario.span
 
@@ -187,7 +187,7 @@ def _pending(game: Game) -> str:
     return f"seat {decision.actor} decides `{decision.name}`" if decision else "no decision is pending"
 
 
-def _set_up_help(game: Game) -> tuple[str, ...] | None:
+def _set_up_help(game: Game) -> tuple[str, ...]:
     """Return help if the pending decision belongs to the set-up, so that given facts do not apply yet."""
     stretches, frame, model = game.ruleset.program.stretches, game.state.frame, game.ruleset.model
     while frame is not None:
@@ -196,7 +196,14 @@ def _set_up_help(game: Game) -> tuple[str, ...] | None:
             free = ", ".join(f"`{name}`" for name in model.settings if game.settings[name] is None)
             answered = f", or by a setting under `set`: {free}" if free else ""
             return ("the set-up makes this decision, and `given` applies after it", f"answer it under `when`{answered}")
-    return None
+    return ()
+
+
+def _not_asked(game: Game, move: Move, what: str) -> Failure | None:
+    """Return a failure if the seat of a move does not decide now."""
+    if game.decision_of(move.by) is not None:
+        return None
+    return Failure(f"{what}: {_pending(game)}, not seat {move.by}", move.span, _set_up_help(game))
 
 
 def _choice(game: Game, checked: Checked, move: Move) -> dict[str, Json]:
@@ -216,15 +223,16 @@ def _choice(game: Game, checked: Checked, move: Move) -> dict[str, Json]:
 
 def _made(game: Game, checked: Checked, move: Move, number: int) -> Failure | None:
     """Make a choice. Return a failure if it cannot be made."""
-    if game.decision_of(move.by) is None:
-        return Failure(f"choice {number}: {_pending(game)}, not seat {move.by}", move.span, _set_up_help(game) or ())
+    what = f"choice {number}"
     try:
-        game.apply(_choice(game, checked, move), move.by)
+        failure = _not_asked(game, move, what)
+        if failure is None:
+            game.apply(_choice(game, checked, move), move.by)
     except IllegalMove as error:
-        return Failure(f"choice {number}: {_pending(game)}; {error}", move.span, _set_up_help(game) or ())
+        return Failure(f"{what}: {_pending(game)}; {error}", move.span, _set_up_help(game))
     except RuleFailure as error:
-        return _cannot(f"choice {number}", error, checked.scenario, move.span)
-    return None
+        return _cannot(what, error, checked.scenario, move.span)
+    return failure
 
 
 def _unsound(game: Game, checked: Checked) -> Iterator[Failure]:
@@ -263,54 +271,47 @@ def _failures_of(troubles: Iterable[Trouble]) -> Iterator[Failure]:
 
 def _refused(game: Game, checked: Checked, refusal: Refusal) -> Iterator[Failure]:
     move = refusal.move
-    if game.decision_of(move.by) is None:
-        yield Failure(f"`refused`: {_pending(game)}, not seat {move.by}", move.span, _set_up_help(game) or ())
+    if (failure := _not_asked(game, move, "`refused`")) is not None:
+        yield failure
         return
     try:
         game.clone().apply(_choice(game, checked, move), move.by)
     except IllegalMove as error:
-        yield from _wrong_refusal(error, refusal, game.ruleset, _set_up_help(game) or ())
+        yield from _wrong_refusal(error, refusal, game)
     except RuleFailure as error:
         yield _cannot("`refused`", error, checked.scenario, move.span)
     else:
         yield Failure(f"`{move.choice['do']}` is not refused", move.span)
 
 
-def _wrong_refusal(
-    error: IllegalMove, refusal: Refusal, ruleset: Rules, help: tuple[str, ...] = ()
-) -> Iterator[Failure]:
-    """Yield failures unless the expected rule refused the choice with the expected statements (those of the ruleset's
-    own rulebooks)."""
+def _wrong_refusal(error: IllegalMove, refusal: Refusal, game: Game) -> Iterator[Failure]:
+    """Yield failures unless the expected rule refused the choice, with the statements of the own rulebooks."""
     if not error.reasons:
-        yield Failure(f"no rule refuses this: {error}", refusal.move.span, help)
+        yield Failure(f"no rule refuses this: {error}", refusal.move.span, _set_up_help(game))
         return
     if refusal.rule and all(spoken_name(reason.rule) != refusal.rule for reason in error.reasons):
         yield Failure(f"`{refusal.rule}` does not refuse this: {error}", refusal.move.span)
-    cited = {cite for reason in error.reasons for cite in reason.cites}
-    others = set(refusal.cites) & ruleset.statements.keys() - set(ruleset.own_cites(refusal.cites))  # of other books
-    missing = [cite for cite in refusal.cites if cite not in cited and cite not in others]
-    if missing:
+    ruleset, known = game.ruleset, {cite for reason in error.reasons for cite in reason.cites}
+    known |= set(refusal.cites) & ruleset.statements.keys() - set(ruleset.own_cites(refusal.cites))  # of other books
+    if missing := [cite for cite in refusal.cites if cite not in known]:
         yield Failure(f"the refusal does not cite {', '.join(missing)}: {error}", refusal.move.span)
 
 
 def _unused(game: Game, scenario: Scenario) -> Iterator[Failure]:
     """Yield a failure for each scripted random outcome list that was not used up."""
-    if not isinstance(game.chance, Scripted):
-        return
-    base, constants = game.machine.constants.layout.base["chance"], game.machine.constants
-    counters = {name: game.state.cells[base + number] for name, number in constants.chance_names.items()}
-    for name in game.chance.unused(counters):
-        used = counters.get(name, 0)
+    counts = game.chance_used()
+    for name in game.unused_chance():
+        used = counts.get(name, 0)
         yield Failure(f"unused outcomes of `{name}`: only {used} used", _outcome(scenario, name, used))
 
 
 def _placed(game: Game, scenario: Scenario) -> Iterator[Failure]:
-    result = game.result
+    result, span = game.result, scenario.item["places"].span
     if result is None:
-        yield Failure(f"the game is not over: {_pending(game)}", scenario.item["places"].span)
+        yield Failure(f"the game is not over: {_pending(game)}", span)
     elif result.places != scenario.places:
-        want = ", ".join(map(str, scenario.places))
-        yield Failure(f"the places are {', '.join(map(str, result.places))}, not {want}", scenario.item["places"].span)
+        places, want = (", ".join(map(str, each)) for each in (result.places, scenario.places))
+        yield Failure(f"the places are {places}, not {want}", span)
 
 
 def _holds(game: Game, scenario: Scenario, line: Scalar, condition: core.Expression, size: int) -> Iterator[Failure]:
@@ -354,5 +355,3 @@ def _compared(because: Because, node: core.Expression, env: Env) -> Iterator[Equ
             yield Equation(text_of(left), because.text(right, env), because.text(left, env))
         case core.Logic("and", left, right):
             yield from _compared(because, right if because.value(left, env) else left, env)
-        case _:
-            return

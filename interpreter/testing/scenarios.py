@@ -161,13 +161,15 @@ class Checked(Struct, frozen=True):
 def read_scenarios(document: Document) -> tuple[list[Scenario], list[Diagnostic]]:
     """Return the scenarios of a file and its diagnostics; no scenarios if the file has schema errors."""
     diagnostics = [*document.misfits]
-    if any(diagnostic.severity == "error" for diagnostic in diagnostics):
-        return [], diagnostics
-    helpers = helpers_in(document.root.get("rules"), diagnostics.append)
-    if any(diagnostic.severity == "error" for diagnostic in diagnostics):
+    helpers = helpers_in(document.root.get("rules"), diagnostics.append) if not _has_errors(diagnostics) else ()
+    if _has_errors(diagnostics):
         return [], diagnostics
     scenarios = [_scenario(document.id, keys, helpers) for keys in documents.Scenarios(document.root).is_]
     return scenarios, [*diagnostics, *_repeated(scenarios)]
+
+
+def _has_errors(diagnostics: Iterable[Diagnostic]) -> bool:
+    return any(diagnostic.severity == "error" for diagnostic in diagnostics)
 
 
 def unused_helpers(document: Document) -> Iterator[Diagnostic]:
@@ -189,10 +191,12 @@ def _trees(scenario: Scenario) -> Iterator[nodes.Node]:
     def quiet(diagnostic: Diagnostic) -> None:
         """Ignore unreadable text: it is reported when the scenario is checked."""
 
-    trees: list[nodes.Node | None] = [parsed(scenario.given, parse_procedure, quiet)]
-    trees.extend(condition_of(line, quiet) for line in scenario.then)
-    trees.extend(expression_of(sight.text, quiet) for sight in scenario.sights)
-    trees.extend(_value_of(text, quiet) for move in scenario.moves for _, text in move.texts)
+    trees = [
+        parsed(scenario.given, parse_procedure, quiet),
+        *(condition_of(line, quiet) for line in scenario.then),
+        *(expression_of(sight.text, quiet) for sight in scenario.sights),
+        *(_value_of(text, quiet) for move in scenario.moves for _, text in move.texts),
+    ]
     yield from (tree for tree in trees if tree is not None)
 
 
@@ -279,7 +283,7 @@ def check_scenario(scenario: Scenario, ruleset: Ruleset) -> tuple[Checked | None
     sights = tuple(texts.bound(expression_of(sight.text, diagnostics.append)) for sight in scenario.sights)
     values = dict(value for move in scenario.moves for value in texts.values(move))
     diagnostics.extend(_check_names(scenario, ruleset))
-    if any(diagnostic.severity == "error" for diagnostic in diagnostics):
+    if _has_errors(diagnostics):
         return None, diagnostics
     return Checked(scenario, ruleset, {**texts.helpers, **blocks}, conditions, sights, values), diagnostics
 
@@ -329,12 +333,9 @@ class _Texts:
     def values(self, move: Move) -> Iterator[tuple[Span, Bound]]:
         """Yield the computed values of a choice, each with the position of its text."""
         for name, text in move.texts:
-            types = {
-                type_
-                for key, choices in self.model.alternatives.items()
-                for choice, type_ in choices
-                if choice == name and key.partition(".")[2] == move.choice["do"]
-            }
+            alternatives = self.model.alternatives.items()
+            taken = [choices for key, choices in alternatives if key.partition(".")[2] == move.choice["do"]]
+            types = {type_ for choices in taken for choice, type_ in choices if choice == name}
             expected = types.pop() if len(types) == 1 else None  # ambiguous until the game is played
             yield text.span, self.bound(_value_of(text, self.report), expected)
 
@@ -386,18 +387,18 @@ def _check_values(scenario: Scenario, ruleset: Ruleset) -> Iterator[Diagnostic]:
         ruleset.check_players(scenario.players or ruleset.players.usual)
     except ValueError as error:
         yield Diagnostic("E510", str(error), scenario.item["players"].span)
-    for key, known in (("set", [*ruleset.model.settings, *ruleset.model.interpretations]), ("chance", None)):
+    settings = [*ruleset.model.settings, *ruleset.model.interpretations]
+    for key, sort, names in (("set", "setting", settings), ("chance", "chance", chance_types(ruleset))):
         section = scenario.item.get(key)
         for entry in section.entries if isinstance(section, Mapping) else ():
-            name, names = entry.key.text, chance_types(ruleset) if known is None else known
+            name = entry.key.text
             if name not in names:
-                sort = "chance" if known is None else "setting"
                 near = did_you_mean(name, names)
                 yield Diagnostic("E301", f"unknown {sort} `{name}`{near}", entry.key.span, help=_listed(names))
                 continue
-            for value in entry.value.items if known is None and isinstance(entry.value, Sequence) else [entry.value]:
+            for value in entry.value.items if key == "chance" and isinstance(entry.value, Sequence) else [entry.value]:
                 try:
-                    if known is None:
+                    if key == "chance":
                         scripted(ruleset, {name: [plain(value)]}, None)
                     else:
                         ruleset.settings({name: plain(value)})

@@ -26,10 +26,10 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.lowering.constants import RuleFailure
 from interpreter.reading.files import read_document
 from interpreter.testing.running import begun, run_scenario
-from interpreter.testing.scenarios import Scenario, check_scenario, read_scenarios
+from interpreter.testing.scenarios import Checked, check_scenario, read_scenarios
 from interpreter.testing.soundness import PHASE
 from interpreter.testing.state_text import joined, lines_to
-from interpreter.testing.verify import Finding, Moment
+from interpreter.testing.verify import Finding
 
 __all__ = ["file_of", "shrink"]
 
@@ -60,25 +60,22 @@ class _Draft(Struct, frozen=True):
 
     def text(self, name: str) -> str:
         """Return the scenario as an item of a scenario file."""
-        lines = [f"  - name: {json.dumps(name, ensure_ascii=False)}", f"    ruleset: {self.ruleset}"]
-        lines.append(f"    players: {self.players}")
-        if self.overlays:
-            lines.append(f"    with: [{', '.join(self.overlays)}]")
-        if self.settings:
-            lines.append(f"    set: {_flow(dict(self.settings))}")
-        if self.seed:
-            lines.append(f"    seed: {self.seed}")
-        if self.given:
-            lines.extend(["    given: |", *(f"      {line}" for line in joined(self.given))])
-        if self.phase:
-            lines.append(f"    phase: {self.phase}")
-        if self.round > 1:
-            lines.append(f"    round: {self.round}")
-        if self.choices:
-            lines.append("    when:")
-            lines.extend(f"      - {_flow({'by': by, **choice})}" for by, choice in self.choices)
-        lines.append(f"    sound: {self.sound}")
-        return "\n".join(lines) + "\n"
+        lines = [
+            f"name: {json.dumps(name, ensure_ascii=False)}",
+            f"ruleset: {self.ruleset}",
+            f"players: {self.players}",
+            f"with: [{', '.join(self.overlays)}]" if self.overlays else "",
+            f"set: {_flow(dict(self.settings))}" if self.settings else "",
+            f"seed: {self.seed}" if self.seed else "",
+            "given: |" if self.given else "",
+            *(f"  {line}" for line in joined(self.given)),
+            f"phase: {self.phase}" if self.phase else "",
+            f"round: {self.round}" if self.round > 1 else "",
+            "when:" if self.choices else "",
+            *(f"  - {_flow({'by': by, **choice})}" for by, choice in self.choices),
+            f"sound: {self.sound}",
+        ]
+        return "  - " + "    ".join(f"{line}\n" for line in lines if line)
 
 
 def file_of(id: str, scenarios: Sequence[str]) -> str:
@@ -99,15 +96,11 @@ def shrink(finding: Finding, seconds: float = SECONDS) -> str | None:
         return monotonic() < end and _shows(shorter, finding)
 
     def without(draft: _Draft, part: str) -> _Draft:
-        def having(items: tuple[object, ...]) -> _Draft:
-            return replace(draft, **{part: items})
+        fewer = _fewer(getattr(draft, part), lambda items: reproduces(replace(draft, **{part: items})))
+        return replace(draft, **{part: fewer})
 
-        return having(_fewer(getattr(draft, part), lambda items: reproduces(having(items))))
-
-    if reproduces(shorter := replace(draft, given=(), choices=draft.choices[-1:])):
-        draft = shorter
-    for change in ("round", "seed"):
-        if reproduces(shorter := replace(draft, **{change: int(change == "round")})):
+    for changes in ({"given": (), "choices": draft.choices[-1:]}, {"round": 1}, {"seed": 0}):
+        if reproduces(shorter := replace(draft, **changes)):
             draft = shorter
     for part in ("choices", "given", "settings"):
         draft = without(draft, part)
@@ -117,11 +110,11 @@ def shrink(finding: Finding, seconds: float = SECONDS) -> str | None:
 def _drafts(finding: Finding) -> Iterator[_Draft]:
     """Yield drafts that start at the phase of the trouble, at earlier phases, and at the start of the game."""
     course, ruleset = finding.course, finding.ruleset
-    taken = dict(finding.asked.players.overlays).get(course.players)
-    overlays = tuple(d for d in ruleset.overlays if d not in _listed(ruleset) and d != taken)
-    message = finding.trouble.message
-    too_many_rounds = finding.trouble.kind == "endless" and message.endswith("rounds")
-    endless = too_many_rounds or (finding.trouble.kind == "endless" and message.endswith("choices"))
+    always = {scalar.text for scalar in ruleset.document.head.overlays}
+    always.add(dict(finding.asked.players.overlays).get(course.players, ""))
+    overlays = tuple(overlay for overlay in ruleset.overlays if overlay not in always)
+    message = finding.trouble.message if finding.trouble.kind == "endless" else ""
+    too_many_rounds, endless = message.endswith("rounds"), message.endswith(("rounds", "choices"))
     further = 2 * len(finding.choices) + 100 if too_many_rounds else PHASE + 100
     whole = _Draft(
         ruleset=ruleset.id,
@@ -139,26 +132,20 @@ def _drafts(finding: Finding) -> Iterator[_Draft]:
     first = _after_set_up(whole, set_up, ruleset)
     for moment in reversed(finding.moments if first is not None and not too_many_rounds else ()):
         assert first is not None
-        given = _given(first, moment)
+        then = first.clone()
+        then.state.cells = moment.state.cells
         choices = (*set_up, *(() if endless else finding.choices[moment.made :]))
-        seeds = dict.fromkeys((course.seed, *range(SEEDS))) if not set_up else (course.seed,)
-        for seed in seeds:
-            yield replace(
-                whole, given=given, phase=moment.phase, round=max(1, moment.round), choices=choices, seed=seed
-            )
+        begun_there = replace(
+            whole, given=tuple(lines_to(first, then)), phase=moment.phase, round=max(1, moment.round), choices=choices
+        )
+        for seed in dict.fromkeys((course.seed, *(() if set_up else range(SEEDS)))):
+            yield replace(begun_there, seed=seed)
     yield whole
-
-
-def _listed(ruleset: Ruleset) -> set[str]:
-    from interpreter.base.yaml_values import words
-
-    return {scalar.text for scalar in words(ruleset.document.root.get("overlays"))}
 
 
 def _after_set_up(draft: _Draft, choices: Choices, ruleset: Ruleset) -> Game | None:
     """Return the game after its set-up; None if the set-up cannot be replayed."""
-    scenario = _read(replace(draft, choices=(), phase="").text("set-up").rpartition("    sound:")[0])
-    checked, _ = check_scenario(scenario, ruleset) if scenario is not None else (None, [])
+    checked = _read(replace(draft, choices=(), phase="").text("set-up").rpartition("    sound:")[0], ruleset)
     if checked is None:
         return None
     try:
@@ -170,21 +157,10 @@ def _after_set_up(draft: _Draft, choices: Choices, ruleset: Ruleset) -> Game | N
     return game
 
 
-def _given(first: Game, moment: Moment) -> tuple[str, ...]:
-    """Return the ``given`` lines that lead to a moment."""
-    then = first.clone()
-    then.state.cells = moment.state.cells
-    return tuple(lines_to(first, then))
-
-
 def _shows(draft: _Draft, finding: Finding) -> bool:
     """Return whether the scenario fails with the same trouble."""
-    scenario = _read(draft.text("draft"))
-    checked, _ = check_scenario(scenario, finding.ruleset) if scenario is not None else (None, [])
-    if checked is None:
-        return False
-    trouble = finding.trouble
-    for failure in run_scenario(checked).failures:
+    checked, trouble = _read(draft.text("draft"), finding.ruleset), finding.trouble
+    for failure in run_scenario(checked).failures if checked is not None else ():
         message = failure.message.partition(": ")[2]
         if failure.message.startswith("choice "):
             continue
@@ -200,10 +176,10 @@ def _alike(first: str, second: str) -> bool:
     return re.sub(r"\d+", "#", first) == re.sub(r"\d+", "#", second)
 
 
-def _read(text: str) -> Scenario | None:
+def _read(text: str, ruleset: Ruleset) -> Checked | None:
     document, _ = read_document(SourceFile("scenario", file_of("found/trouble", [text])), Path("scenario"))
     scenarios = read_scenarios(document)[0] if document is not None else []
-    return scenarios[0] if scenarios else None
+    return check_scenario(scenarios[0], ruleset)[0] if scenarios else None
 
 
 def _fewer(items: tuple[T, ...], passes: Callable[[tuple[T, ...]], bool]) -> tuple[T, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -139,18 +139,16 @@ class Examiner:
         except RuleFailure as failure:
             yield trouble_of(failure, option.as_dict())
             return
-        happened = set()
-        for record in game.state.log[start:]:
-            match read(record):
-                case Event(name=word) | Mark(word=word):
-                    happened.add(word)
-        self._kind, self._close = (decision.name, option.do, frozenset(happened)), False
+        told = [each for each in map(read, game.state.log[start:]) if isinstance(each, Event | Mark)]
+        happened = frozenset(each.name if isinstance(each, Event) else each.word for each in told)
+        self._kind, self._close = (decision.name, option.do, happened), False
         yield from self._endless(start, ask_span, option)
         if self.compares and self._now("forms", 4):
             yield from self._other_form(before, option, start)
         if self._now("undo", 6):
             yield from self._undo(before, option)
-        self._follow(option.as_dict(), decision.actor)
+        choice, by = option.as_dict(), decision.actor
+        self._followed = [twin for twin in self._followed if not game.is_over and twin.follow(choice, by)]
         for twin in list(self._followed) if self._followed and self._now("followed", 4) else ():
             self._followed.remove(twin)
             yield from (trouble for trouble in self._compared(twin, option) if trouble.kind == "leak")
@@ -160,12 +158,10 @@ class Examiner:
 
     def _memory(self, player: int) -> Memory:
         """Return a player's knowledge of hidden cards."""
-        memory = self._memories.get(player)
-        if memory is None:
-            memory = self._memories[player] = Memory(self.game, player)
-        else:
-            memory.learn(self.game)
-        return memory
+        if player not in self._memories:
+            self._memories[player] = Memory(self.game, player)
+        self._memories[player].learn(self.game)
+        return self._memories[player]
 
     def _players(self) -> list[int]:
         seats = self.game.machine.constants.seats
@@ -208,8 +204,7 @@ class Examiner:
         if self.thorough or not self._now("saves", 8) or "given" in game.ruleset.program.reach.procedures:
             return
         try:
-            same = load_game(game.ruleset, game.to_json()).digest() == game.digest()
-            if not same:
+            if load_game(game.ruleset, game.to_json()).digest() != game.digest():
                 yield Trouble("copies", "a loaded save differs from its game", _ask_span(game))
         except ValueError as error:
             yield Trouble("copies", f"a saved game cannot be loaded: {error}", _ask_span(game))
@@ -227,35 +222,26 @@ class Examiner:
             return
         for option in self._some(options):
             yield from self._offered(option)
-        if len(options) < READ:
-            known = {_words(option.as_dict()) for option in options}
-            for choice in self._mixed(options):
-                if _words(choice) not in known and game.accepts(choice):
-                    message = f"`{choice_text(choice)}` is accepted, but not offered"
-                    yield Trouble("options", message, decision.site.ask.span, choice=choice)
+        known = {_words(option.as_dict()) for option in options}
+        for choice in self._mixed(options) if len(options) < READ else ():
+            if _words(choice) not in known and game.accepts(choice):
+                message = f"`{choice_text(choice)}` is accepted, but not offered"
+                yield Trouble("options", message, decision.site.ask.span, choice=choice)
 
     def _some(self, options: list[Option]) -> list[Option]:
         """Return the first and last option of each alternative, and some random ones."""
         if len(options) <= TRIED or self.thorough:
             return options[:READ]
-        ends: dict[str, list[Option]] = {}
-        for option in options:
-            ends.setdefault(option.do, []).append(option)
-        outer = [option for same in ends.values() for option in (same[0], same[-1])]
+        outer = [option for same in _by_alternative(options).values() for option in (same[0], same[-1])]
         return [*outer, *(options[self.draw(len(options))] for _ in range(TRIED))][: 2 * TRIED]
 
     def _offered(self, option: Option) -> Iterator[Trouble]:
         game, choice = self.game, option.as_dict()
         try:
             game.offered(choice)
+            game.clone().apply(option)
         except IllegalMove as error:
             yield Trouble("options", f"`{option}` is offered, but {error}", _ask_span(game), choice=choice)
-            return
-        except RuleFailure as failure:
-            yield trouble_of(failure, choice)
-            return
-        try:
-            game.clone().apply(option)
         except RuleFailure as failure:
             yield trouble_of(failure, choice)
 
@@ -321,11 +307,10 @@ class Examiner:
         """Make the choice in twins of the game before it. The cards that it moves are the same there."""
         game = self.game
         layout = game.machine.constants.layout
-        first, count = layout.base.get("location", 0), layout.count("location") if "location" in layout.base else 0
-        chance = layout.base["chance"]
-        changed = [cell for record in game.state.log[start:] for cell, _ in changes(record)]
-        mixed = any(chance <= cell < chance + layout.count("chance") for cell in changed)
-        moved = {cell - first for cell in changed if first <= cell < first + count}
+        chance, location = layout.cells("chance"), layout.cells("location")
+        changed = {cell for record in game.state.log[start:] for cell, _ in changes(record)}
+        mixed = not changed.isdisjoint(chance)
+        moved = {card for card, cell in enumerate(location) if cell in changed}
         backs = set(uppermost(game))
         decision = before.decision
         assert decision is not None
@@ -343,10 +328,6 @@ class Examiner:
                 if twin.follow(choice.as_dict(), decision.actor):
                     yield from self._compared(twin, option)
 
-    def _follow(self, choice: Mapping[str, Json], by: int) -> None:
-        """Let the twins make the choice that the game has made. Those where it is not possible are dropped."""
-        self._followed = [twin for twin in self._followed if not self.game.is_over and twin.follow(choice, by)]
-
     def _compared(self, twin: Twin, made: Option | None = None) -> Iterator[Trouble]:
         """Check that no channel tells the player more than the rules do; report what these tell."""
         apart = twin.told_apart(self.game)
@@ -355,14 +336,13 @@ class Examiner:
                 yield self._told(twin.player, made, *apart)
             return
         leak = twin.leak(self.game, self._some_channels())
-        if leak is not None:
-            channel, here, there = leak
-            message = f"player {twin.player + 1} learns hidden information from the {channel}"
-            yield Trouble(
-                "leak", message, option_span(made) if made is not None else _ask_span(self.game), _apart(here, there)
-            )
-        else:
+        if leak is None:
             self._followed = [*self._followed, twin][-FOLLOWED:]
+            return
+        channel, here, there = leak
+        message = f"player {twin.player + 1} learns hidden information from the {channel}"
+        place = option_span(made) if made is not None else _ask_span(self.game)
+        yield Trouble("leak", message, place, _apart(here, there))
 
     def _some_channels(self) -> Mapping[str, Channel]:
         """Return all channels or, for checks that are sampled, a few."""
@@ -389,12 +369,16 @@ class Examiner:
 
 def some_option(decision: Decision, draw: Draw) -> Option:
     """Return a random option. Every alternative is equally likely, however many options it has."""
-    alternatives: dict[str, list[Option]] = {}
-    for option in islice(decision.options, READ):
-        alternatives.setdefault(option.do, []).append(option)
-    names = list(alternatives)
-    options = alternatives[names[draw(len(names))]]
+    alternatives = list(_by_alternative(islice(decision.options, READ)).values())
+    options = alternatives[draw(len(alternatives))]
     return options[draw(len(options))]
+
+
+def _by_alternative(options: Iterable[Option]) -> dict[str, list[Option]]:
+    alternatives: dict[str, list[Option]] = {}
+    for option in options:
+        alternatives.setdefault(option.do, []).append(option)
+    return alternatives
 
 
 def option_span(option: Option) -> Span | None:
@@ -404,11 +388,9 @@ def option_span(option: Option) -> Span | None:
 
 def trouble_of(failure: RuleFailure, choice: Mapping[str, Json] | None = None) -> Trouble:
     """Return the trouble that describes a rule failure."""
-    kind = "failure"
+    kind = "endless" if failure.code == "R002" else "failure"
     if failure.message.endswith("leaves no choice"):
         kind = "dead end"
-    elif failure.code == "R002":
-        kind = "endless"
     chain = tuple(f"{caller} ({caller.span})" for caller in failure.chain)
     return Trouble(kind, failure.message, failure.span, chain, choice)
 
@@ -426,7 +408,7 @@ def _records(game: Game, start: int) -> list[Record]:
 
 
 def _words(choice: Mapping[str, Json]) -> str:
-    return repr(sorted(choice.items(), key=lambda pair: pair[0]))
+    return repr(sorted(choice.items()))
 
 
 def _apart(left: object, right: object) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from interpreter.engine.game import Game
 from interpreter.engine.queries import literal
 from interpreter.kernel.state import as_bag
 from interpreter.language.model import Group
-from interpreter.language.types import CardHolderType, HolderType, PilesType, PoolType, StockType, TokenHolderType
+from interpreter.language.types import CardHolderType, HolderType, PilesType, StockType, TokenHolderType
 
 __all__ = ["joined", "lines_to"]
 
@@ -95,17 +95,14 @@ def _which(game: Game, cards: Iterable[int]) -> Iterator[str]:
 def _tokens(first: Game, then: Game, holders: list[Holder]) -> Iterator[str]:
     """Yield moves of tokens from holders that lost some to holders that gained some."""
     model = first.ruleset.model
-    for token in dict.fromkeys(group.type.name for group, _, _ in holders if isinstance(group.type, TokenHolderType)):
-        units = first.machine.constants.effects.units
-        is_unit = any(isinstance(g.type, PoolType) and g.type.name == token and cell in units for g, cell, _ in holders)
-        members = [None] if is_unit else list(model.kinds[token].members)
-        more: list[tuple[str, list[int]]] = []
-        for group, cell, name in holders:
-            if isinstance(group.type, TokenHolderType) and group.type.name == token:
-                pair = (as_bag(then.state.cells[cell]), as_bag(first.state.cells[cell]))
-                more.append((name, [a - b for a, b in zip(*pair, strict=True)]))
+    tokens = [(group.type.name, cell, name) for group, cell, name in holders if isinstance(group.type, TokenHolderType)]
+    for token in dict.fromkeys(token for token, _, _ in tokens):
+        held = [(cell, name) for of, cell, name in tokens if of == token]
+        members = [None] if model.is_unit(token) else list(model.kinds[token].members)
         for number, member in enumerate(members):
-            yield from _exchanged([(name, gains[number]) for name, gains in more], member)
+            now, before = ([as_bag(game.state.cells[cell])[number] for cell, _ in held] for game in (then, first))
+            gains = [(name, more - less) for (_, name), more, less in zip(held, now, before, strict=True)]
+            yield from _exchanged(gains, member)
 
 
 def _exchanged(gains: list[tuple[str, int]], member: str | None) -> Iterator[str]:

@@ -83,9 +83,8 @@ class Suite:
         """Yield the scenarios that hold for a ruleset with exactly its overlays, bound to it. ``cited`` restricts them
         to scenarios that cite any of these statements."""
         for scenario in self.scenarios:
-            if cited is not None and not cited & scenario.statements:
-                continue
-            if form.id in (scenario.ruleset, *scenario.holds_for):
+            is_cited = cited is None or cited & scenario.statements
+            if is_cited and form.id in (scenario.ruleset, *scenario.holds_for):
                 checked = self.checked(scenario, form.id)
                 if checked is not None and checked.ruleset.overlays == form.overlays:
                     yield checked
@@ -97,26 +96,24 @@ class Suite:
 
     def outcomes(self) -> Iterator[Outcome]:
         """Run all scenarios."""
-        for scenario, ruleset in self.pairs:
-            yield self.outcome(scenario, ruleset)
+        return (self.outcome(scenario, ruleset) for scenario, ruleset in self.pairs)
 
     def outcome(self, scenario: Scenario, ruleset: str) -> Outcome:
         """Run a scenario. One that is expected to fail for the ruleset passes if it fails."""
         checked = self.checked(scenario, ruleset)
         if checked is None:
             return Outcome(scenario, ruleset, (Failure(f"the scenario has errors with `{ruleset}`", scenario.span),))
-        outcome = run_scenario(checked)
-        if ruleset not in scenario.fails_for:
-            for changed in scenario.fails_with:
-                other = replace(scenario, settings={**scenario.settings, **changed})
-                if run_scenario(replace(checked, scenario=other)).passed:
-                    span = _named(scenario, "fails_with", changed)
-                    passes = Failure(f"it passes with {changed}, but `fails_with` names it", span)
-                    outcome = replace(outcome, failures=(*outcome.failures, passes))
-            return outcome
-        span = _named(scenario, "fails_for", ruleset)
-        passes = Failure(f"it passes for `{ruleset}`, but `fails_for` names it", span)
-        return Outcome(scenario, ruleset, (passes,) if outcome.passed else ())
+        failures = run_scenario(checked).failures
+        if ruleset in scenario.fails_for:
+            span = _named(scenario, "fails_for", ruleset)
+            passes = Failure(f"it passes for `{ruleset}`, but `fails_for` names it", span)
+            return Outcome(scenario, ruleset, () if failures else (passes,))
+        for changed in scenario.fails_with:
+            other = replace(scenario, settings={**scenario.settings, **changed})
+            if run_scenario(replace(checked, scenario=other)).passed:
+                span = _named(scenario, "fails_with", changed)
+                failures += (Failure(f"it passes with {changed}, but `fails_with` names it", span),)
+        return Outcome(scenario, ruleset, failures)
 
     def messages(self) -> list[str]:
         """Return the diagnostics as text, without duplicates."""
@@ -143,7 +140,9 @@ def suite_of(named: Iterable[str] = (), shelf: Shelf | None = None) -> Suite:
     places = (path for name in names for path in ([Path(name)] if Path(name).exists() else _elsewhere(name)))
     shelf = shelf or shelf_for(next(places, None))
     suite, own = Suite(shelf, []), dict[Path, Shelf]()
-    shipped = _read(suite, [shelf.read("scenarios", id) for id in shelf.ids("scenarios")]) if _wants(names) else []
+    shipped: list[Scenario] = []
+    if not names or any(not Path(name).exists() for name in names):
+        shipped = _read(suite, [shelf.read("scenarios", id) for id in shelf.ids("scenarios")])
     scenarios = [] if names else shipped
     for name in names:
         path = Path(name)
@@ -167,10 +166,6 @@ def _elsewhere(name: str) -> list[Path]:
     """Return the file of a ruleset outside the folders of rulesets, if it is one."""
     shelf, document, _ = find(name)
     return [document.path] if document is not None and shelf.ahead else []
-
-
-def _wants(names: list[str]) -> bool:
-    return not names or any(not Path(name).exists() for name in names)
 
 
 def _read(suite: Suite, documents: Iterable[tuple[Document | None, list[Diagnostic]]]) -> list[Scenario]:

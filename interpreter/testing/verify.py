@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
+from math import inf
 from time import monotonic
 from typing import TypeVar
 
@@ -109,12 +110,12 @@ def verify(
     must not leak. Raises :class:`ValueError` for a number of players that the ruleset does not allow.
     """
     played = played if played is not None else Played()
-    end = monotonic() + seconds if seconds is not None else None
+    end = monotonic() + (seconds if seconds is not None else inf)
     tables: dict[tuple[int, str], list[Bot]] = {}
     keys: set[object] = set()
     looked: Counter[tuple[object, ...]] = Counter()
     for number, course in enumerate(_courses(ruleset, seed, players, dict(settings or {}))):
-        if (games is not None and (played.games >= games or number >= REFUSED * games)) or _is_over(end):
+        if (games is not None and (played.games >= games or number >= REFUSED * games)) or monotonic() > end:
             return
         key = (course.players, course.bots)
         if key not in tables:
@@ -123,10 +124,6 @@ def verify(
             if finding.trouble.key not in keys:
                 keys.add(finding.trouble.key)
                 yield finding
-
-
-def _is_over(end: float | None) -> bool:
-    return end is not None and monotonic() > end
 
 
 def _courses(ruleset: Ruleset, seed: int, players: Sequence[int], settings: dict[str, Json]) -> Iterator[Course]:
@@ -144,8 +141,7 @@ def _courses(ruleset: Ruleset, seed: int, players: Sequence[int], settings: dict
         if turn // len(names) % 2:
             variant = turn // len(names) // 2 * len(numbers) + index % len(numbers)
             chosen = {**_others(ruleset.for_players(people), seed, variant), **chosen}
-        course = Course(people, seed + index, chosen, names[turn % len(names)])
-        yield course
+        yield Course(people, seed + index, chosen, names[turn % len(names)])
 
 
 def _others(ruleset: Ruleset, seed: int, variant: int) -> dict[str, Json]:
@@ -162,15 +158,16 @@ def _others(ruleset: Ruleset, seed: int, variant: int) -> dict[str, Json]:
         if reading != doubt.default:
             settings[doubt.name] = reading
     for setting in ruleset.model.settings.values():
-        if pick(f"whether {setting.name}", (True, False)):
+        name, draw = setting.name, drawing(seed, f"settings {variant} {setting.name}")
+        if pick(f"whether {name}", (True, False)):
             continue
         if setting.range is not None:
             low, high = setting.range
-            settings[setting.name] = low + drawing(seed, f"settings {variant} {setting.name}")(high - low + 1)
+            settings[name] = low + draw(high - low + 1)
         elif isinstance(setting.type, BoolType):
-            settings[setting.name] = bool(drawing(seed, f"settings {variant} {setting.name}")(2))
+            settings[name] = bool(draw(2))
         elif isinstance(setting.type, KindType):
-            settings[setting.name] = pick(setting.name, ruleset.model.members(setting.type.name))
+            settings[name] = pick(name, ruleset.model.members(setting.type.name))
     return settings
 
 
@@ -179,7 +176,7 @@ def _played(
     course: Course,
     bots: Sequence[Bot],
     played: Played,
-    end: float | None,
+    end: float,
     looked: Counter[tuple[object, ...]],
     channels: Mapping[str, Channel],
 ) -> Iterator[Finding]:
@@ -197,11 +194,11 @@ def _played(
 
     def on_mark(state: State, word: str) -> None:
         nonlocal set_up
-        if word == "start of round" and state.cells[layout.base["round"]] == 1:
+        number, begun = state.cells[layout.base["round"]], word.partition("start of ")[2]
+        if begun == "round" and number == 1:
             set_up = made
-        phase = word.removeprefix("start of ")
-        if phase != word and phase in phases:
-            moments.append(Moment(made, phase, state.cells[layout.base["round"]], state.clone()))
+        if begun in phases:
+            moments.append(Moment(made, begun, number, state.clone()))
             del moments[:-KEPT]
 
     def finding(trouble: Trouble) -> Finding:
@@ -217,11 +214,11 @@ def _played(
     try:
         game.start()
         while True:
-            yield from (finding(t) for t in examiner.look())
+            yield from map(finding, examiner.look())
             decision = game.decision
             if decision is None:
                 return
-            if _is_over(end):
+            if monotonic() > end:
                 played.cut += 1
                 return
             bot = who_decides(bots, decision)
@@ -233,7 +230,7 @@ def _played(
             troubles = list(examiner.make(option))
             played.decisions += 1
             played.watch()
-            yield from (finding(t) for t in troubles)
+            yield from map(finding, troubles)
             if any(trouble.kind in ("failure", "dead end", "endless") for trouble in troubles):
                 return
     except RuleFailure as failure:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from interpreter.simulate.baseline import FIGURES, read_report
-from interpreter.simulate.throughput import Sample, Subject, bench, moments
+from interpreter.simulate.throughput import Sample, Subject
 from tests.cli.conftest import Run
 from tests.play.toy import ROOT, changed
 
@@ -235,11 +235,11 @@ def test_the_length_of_games_is_always_the_same(toy_subject: Subject) -> None:
 
 
 def test_from_python(toy_subject: Subject) -> None:
-    speed = bench(toy_subject.ruleset, 2, "eager", 0.001)
+    speed = toy_subject.package(0.001)
     assert speed.games_a_second * speed.seconds == pytest.approx(speed.games)
-    assert all(spent > 0 for spent in moments(toy_subject.ruleset, 2).values())
+    assert all(spent > 0 for spent in toy_subject.moments().values())
     with pytest.raises(ValueError, match="unknown bot"):
-        bench(toy_subject.ruleset, 2, "egaer")
+        Subject("pebbles", 2, "egaer", toy_subject.ruleset)
 
 
 @pytest.fixture

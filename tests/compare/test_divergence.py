@@ -17,14 +17,14 @@ from msgspec.structs import replace
 
 from interpreter.base.plurals import titled
 from interpreter.base.source import NOWHERE
-from interpreter.bots.uniform import RandomBot
+from interpreter.bots.planless import RandomBot
 from interpreter.cli.main import cli
-from interpreter.compare.ablation import Alone, one_at_a_time, ranked
+from interpreter.compare.ablation import Alone, Singly, ranked, singles
 from interpreter.compare.comparable import Compared
 from interpreter.compare.differences import Comparison, differences
 from interpreter.compare.divergence import BEGINNING, LockStep, Parting, causes, from_the_start
 from interpreter.compare.effect_sizes import by_size, effects
-from interpreter.compare.paired_games import Pair, PairPlan, pairs
+from interpreter.compare.paired_games import Pair, PairPlan
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.language import core as c
 from interpreter.language.model import Measure, MeasureKey
@@ -33,7 +33,7 @@ from interpreter.pages.comparison import Played, comparison_page
 from interpreter.pages.html import html_of
 from interpreter.simulate.measurements import Taken
 from interpreter.simulate.simulation import Row, finished, simulate
-from interpreter.simulate.workers import processes
+from interpreter.simulate.workers import processes, shared
 from tests.pages.reading import Read
 from tests.play.toy import ROOT, changed
 
@@ -187,7 +187,9 @@ def paired(path: Path, games: int, stopped: Callable[[], bool] = bool, **how: An
     comparison = differences(a, b, players=2)
     plan = PairPlan(names, (), (comparison.a.digest, comparison.b.digest), 2, "random", (("most", "2"),))
     found = [
-        pair for some in pairs(plan, comparison, range(1, games + 1), stopped=stopped, **how) for pair in finished(some)
+        pair
+        for some in shared(plan, comparison, range(1, games + 1), stopped=stopped, **how)
+        for pair in finished(some)
     ]
     return sorted(found, key=lambda pair: pair.seed)
 
@@ -241,7 +243,8 @@ def by_themselves(path: Path, games: int, **how: Any) -> list[Alone]:
     a, b = (Compared(load(name)) for name in names)
     comparison = differences(a, b, players=2)
     plan = PairPlan(names, (), (comparison.a.digest, comparison.b.digest), 2, "random")
-    found = [each for some in one_at_a_time(plan, comparison, range(1, games + 1), **how) for each in some]
+    job, count = Singly(plan, tuple(range(1, games + 1))), len(singles(comparison))
+    found = [each for some in shared(job, comparison, range(count), **how) for each in some]
     return ranked(found)
 
 
@@ -366,7 +369,7 @@ def test_who_ends_it_early_is_told_what_is_missing(tmp_path: Path, monkeypatch: 
             signal.raise_signal(signal.SIGINT)
         return []
 
-    monkeypatch.setattr("interpreter.compare.ablation._alone", stops)
+    monkeypatch.setattr("interpreter.compare.ablation.grafted", lambda ruleset, *_: stops() or ruleset)
     late = CliRunner().invoke(cli, play)
     assert (late.exit_code, "Effects on play" in late.stdout) == (130, True)
     assert "stopped: 0 of 3 differences are played by themselves" in late.stderr

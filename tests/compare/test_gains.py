@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from msgspec.structs import replace
 
 from interpreter.base.source import NOWHERE
-from interpreter.bots.uniform import RandomBot
+from interpreter.bots.planless import RandomBot
 from interpreter.cli.main import cli
 from interpreter.compare.effect_sizes import effects, ratio_effect
 from interpreter.compare.gains import Gain, gains, tables_of

@@ -13,7 +13,7 @@ from typing import assert_never
 
 from interpreter.base.source import NOWHERE
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.helpers import HELPERS, Helper, Signature
+from interpreter.compiler.ir.helpers import Helper, Signature, helpers
 
 __all__ = ["Signature", "check_function", "signatures_of"]
 
@@ -37,7 +37,7 @@ def check_function(function: ops.Function, signatures: Mapping[str, Signature]) 
 
 class _Checker:
     def __init__(self, function: ops.Function, signatures: Mapping[str, Signature]) -> None:
-        self._function, self._signatures = function, {**HELPERS, **signatures}
+        self._function, self._signatures = function, {**helpers(), **signatures}
         self._reps: dict[str, ops.Rep] = {}
         self._found: list[str] = []
         self._labels: set[str] = set()

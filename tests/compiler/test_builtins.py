@@ -151,7 +151,7 @@ class Both:
     def __init__(self, machine: CompiledMachine) -> None:
         assert machine.first is not None
         self.machine, self.first = machine, machine.first
-        self.builder = builder = ModuleBuilder(machine.program, machine.constants, machine.resets)
+        self.builder = builder = ModuleBuilder(machine)
         self.codec, self.given = Codec(builder), builder.memory.reserve(64 * 1024)
         names = [f"try.{number}" for number in range(len(CALLS))]
         builder.functions |= {name: self._function(name, call) for name, call in zip(names, CALLS, strict=True)}

@@ -24,7 +24,7 @@ class Functions:
     def __init__(self, folder: Path, act: str, rules: str) -> None:
         ruleset = loaded(write(folder, act, textwrap.dedent(rules)))
         machine = ruleset.table(2, ruleset.settings({})).machine
-        builder = ModuleBuilder(machine.program, machine.constants, machine.resets)
+        builder = ModuleBuilder(machine)
         self.first = builder.memory.end
         """The first address that is free when functions are built."""
         _, self.context = built(builder)

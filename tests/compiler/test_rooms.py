@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from interpreter.authoring.validation import validate
 from interpreter.base.diagnostics import RulesetError
-from interpreter.bots.uniform import RandomBot
+from interpreter.bots.planless import RandomBot
 from interpreter.cli.main import cli
 from interpreter.compiler.wasm import compiled_machine
 from interpreter.engine.ruleset import Ruleset

@@ -43,7 +43,7 @@ def test_all_functions_are_built(name: str, overlay: str, few: bool) -> None:
     machine = played.table(number, played.settings({})).machine
     for policy in policies_for(played).values():
         machine.learn(policy)
-    builder = ModuleBuilder(machine.program, machine.constants, machine.resets)
+    builder = ModuleBuilder(machine)
     for policy in policies_for(played).values():
         for index, (_, end) in builder.decisions.asks.items():
             peeks = groups_peeked(played.model, policy, end.ask)

@@ -54,7 +54,7 @@ class Pair:
         table = self.ruleset.table(players, self.ruleset.settings(given))
         self.machine = table.machine
         self.machine.plain = True
-        self.builder = ModuleBuilder(self.machine.program, self.machine.constants, self.machine.resets)
+        self.builder = ModuleBuilder(self.machine)
         self.codec = Codec(self.builder)
         self.policies = [policy for other, policy in POLICIES if other == name]
         bots = [self._bot(policy) for policy in self.policies]

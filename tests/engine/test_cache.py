@@ -9,7 +9,6 @@ import pickle
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -671,13 +670,13 @@ def test_the_yaml_of_a_file_that_did_not_change_is_not_read_again(
     """What it holds comes back with its places and with one value for an anchor; mistakes are told each time."""
     monkeypatch.setenv("REGELWERK_CACHE", str(tmp_path / "cache"))
     parsed: list[str] = []
-    events = yaml._events
+    reader = yaml._Reader
 
-    def seen(text: str) -> Iterator[Any]:
-        parsed.append(text)
-        return events(text)
+    def seen(file: SourceFile) -> Any:
+        parsed.append(file.text)
+        return reader(file)
 
-    monkeypatch.setattr(yaml, "_events", seen)
+    monkeypatch.setattr(yaml, "_Reader", seen)
 
     def read(text: str) -> tuple[Mapping | None, list[Diagnostic]]:
         with kept_trees():

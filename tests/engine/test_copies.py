@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from interpreter.bots.uniform import RandomBot
+from interpreter.bots.planless import RandomBot
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.chance import Scripted

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.bots.uniform import RandomBot
+from interpreter.bots.planless import RandomBot
 from interpreter.engine.views import BoardTable, Line
 from interpreter.play.match import Match
 from interpreter.play.narration import Narrator

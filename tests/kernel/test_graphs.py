@@ -63,31 +63,6 @@ def test_distances_agree_with_networkx(case: Case) -> None:
     assert found == asked_before.distances(case.starts, case.within, case.lengths)
 
 
-@given(cases())
-def test_distances_with_one_start_more_are_those_found_anew(case: Case) -> None:
-    graph, within, lengths = case.graph, case.within, case.lengths
-    distances, with_start, _ = graph.asked(lengths)
-    for _ in range(2):  # only the second question is worth a tree
-        starts: tuple[int, ...] = ()
-        found = distances(starts, within)
-        for start in (*case.starts, case.goal):
-            starts = (*starts, start)
-            found = with_start(found, start, within)
-            assert found == graph.distances(starts, within, list(lengths))
-
-
-@given(cases(), st.integers(1, 20))
-def test_whoever_asks_often_is_told_the_same(case: Case, near: int) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(graphs, "_MOST_NEAR", near)
-        distances, _, path = case.graph.asked(case.lengths)
-        for starts in (case.starts, (), tuple(range(case.graph.node_count)), case.starts, (case.goal,), case.starts):
-            for within in (case.within, None):
-                assert distances(starts, within) == case.graph.distances(starts, within, list(case.lengths))
-                wanted = case.graph.path(starts, case.goal, within, list(case.lengths))
-                assert path(starts, case.goal, within) == wanted
-
-
 @given(cases(most=6))
 def test_path_is_the_first_of_the_cheapest(case: Case) -> None:
     inside = oracle(case)
@@ -172,7 +147,7 @@ def test_kept_answers_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     graph, lengths = Graph(4, LINE.links), (1, 1, 1)
     for start in (0, 1, 2, 3, 0):
         assert graph.distances((start,), None, lengths) == tuple(abs(start - node) for node in range(4))
-        assert len(graph._memory.latest[1]) <= 2
+        assert graph._distances.cache_info().currsize <= 2  # type: ignore[attr-defined]
 
 
 def test_a_graph_is_a_value() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -143,7 +144,7 @@ def test_statements_are_those_of_the_books_that_are_followed() -> None:
     assert not {"GU", "BW", "KZ"} & told
 
 
-def tables(sections: tuple[Section, ...], id: str) -> list[Grid]:
+def tables(sections: Sequence[Section], id: str) -> list[Grid]:
     (found,) = [each for section in sections for each in section.sections if each.id == id]
     return [block for block in found.blocks if isinstance(block, Grid)]
 
@@ -153,10 +154,10 @@ def test_the_columns_for_so_many_players_are_marked() -> None:
     (grid,) = tables(book.sections, "table-stage_2_cities")
     assert grid.columns == ("Players", "2", "3", "4", "5", "6")
     assert grid.marked_columns == {3}
-    assert grid.rows == ((("Cities",), ("7",), ("7",), ("7",), ("7",), ("6",)),)
+    assert grid.rows == [("Cities", "7", "7", "7", "7", "6")]
     (grid,) = tables(book.sections, "table-resupply")
     assert grid.columns == ("Players", "Resource", "Stage 1", "2", "3")
-    assert {grid.rows[row][0] for row in grid.marked_rows} == {("4",)}
+    assert {grid.rows[row][0] for row in grid.marked_rows} == {"4"}
 
 
 def test_how_long_a_link_is_and_which_places_a_node_has_are_told() -> None:

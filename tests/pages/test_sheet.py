@@ -123,7 +123,7 @@ def test_what_goes_with_one_edition_is_told_apart() -> None:
 def test_a_table_replaces_its_statements_and_marks_what_is_changed() -> None:
     page = sheet("map", "power-grid/france")
     (grid,) = grids(page, "Resource market at the start")
-    cells = {column: cell for column, (cell,) in zip(grid.columns, grid.rows[0], strict=True)}
+    cells = dict(zip(grid.columns, grid.rows[0], strict=True))
     assert {name for name, cell in cells.items() if not isinstance(cell, str)} == {"garbage", "uranium"}
     quebec = markdown_of(sheet("map", "power-grid/quebec"))
     assert "`QC-2`" in quebec

@@ -10,7 +10,7 @@ import pytest
 from interpreter.bots.registry import bots_of
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.wasm import module
-from interpreter.compiler.wasm.turn import Player
+from interpreter.compiler.wasm.turn import Order
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.views import BoardTable, Line
@@ -45,9 +45,9 @@ def test_one_module_is_made_for_all_bots_of_a_match(monkeypatch: pytest.MonkeyPa
     made: list[tuple[str, ...]] = []
     make = module._made
 
-    def counted(first: bytes, builder: ModuleBuilder, players: tuple[Player, ...]) -> module.Made:
-        made.append(tuple(player.policy.name for player in players if player.policy is not None))
-        return make(first, builder, players)
+    def counted(order: Order, builder: ModuleBuilder, first: bytes) -> module.Made:
+        made.append(tuple(player.policy.name for player in order.players if player.policy is not None))
+        return make(order, builder, first)
 
     monkeypatch.setattr(module, "_made", counted)
     monkeypatch.setenv("REGELWERK_CACHE", "off")

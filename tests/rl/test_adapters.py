@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -46,6 +45,7 @@ class TestPettingZoo:
     @pytest.mark.parametrize(("name", "players"), [*GAMES, ("new game", 2)])
     def test_the_board_is_an_image(self, name: str, players: int, new_game: Path) -> None:
         pytest.importorskip("resvg_py", reason="needs resvg: pip install 'regelwerk[png]'")
+        pytest.importorskip("PIL", reason="needs Pillow: pip install 'regelwerk[rl]'")
         from interpreter.rl import GameEnv
 
         env = GameEnv(_named(name, new_game), players, render_mode="rgb_array")
@@ -132,19 +132,3 @@ class TestGymnasium:
             SeatEnv("goofspiel", 2, 1, seat=5)
         with pytest.raises(ValueError, match=r"want one for each of the seats \[1, 2\]"):
             SeatEnv("goofspiel", 3, 1, bots={1: "random"})
-
-
-def test_an_image_is_read_as_it_was_written() -> None:
-    image: Any = pytest.importorskip("matplotlib.image", reason="an oracle for images")
-    pytest.importorskip("resvg_py", reason="needs resvg: pip install 'regelwerk[png]'")
-    from io import BytesIO
-
-    from interpreter.drawing.board_tables import tables_drawn
-    from interpreter.drawing.png import png_of
-    from interpreter.rl.image import pixels_of
-
-    png = png_of(tables_drawn("Each <row> & all", []), zoom=1.0)
-    oracle = (image.imread(BytesIO(png))[:, :, :3] * 255).round().astype(np.uint8)
-    assert np.array_equal(pixels_of(png), oracle)
-    with pytest.raises(ValueError, match="not a PNG"):
-        pixels_of(b"GIF")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from interpreter.base.messages import frame
-from interpreter.bots.uniform import RandomBot
+from interpreter.bots.planless import RandomBot
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import load
 from interpreter.engine.views import BoardTable, Line

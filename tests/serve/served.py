@@ -82,7 +82,7 @@ class Served:
         listening = socket.socket()
         listening.bind(("127.0.0.1", 0))
         self.base = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        app = application(self.hall, before=Watch(self.hall, watch).run if watch else None)
+        app = application(self.hall, before=Watch(self.hall).run if watch else None)
         self.server = uvicorn.Server(configured(app))
         told = _Errors()
         self.errors = told.told

@@ -480,7 +480,7 @@ def test_a_table_that_cannot_go_on_with_changed_rules_stops_no_other(tmp_path: P
     running = Served(tmp_path / "tables.sqlite", rulesets=[str(small)])
     try:
         tables = [running.table("tiny", ["person", "person"]) for _ in range(3)]
-        watch = Watch(running.hall, [str(small)])
+        watch = Watch(running.hall)
         running.done(watch._load_all())
         reasons = iter(
             [RulesetError([Diagnostic("E031", "unknown overlay `x`", None)]), StoreError("disk is full"), None]

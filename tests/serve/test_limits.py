@@ -217,7 +217,7 @@ def test_who_reads_slowly_gets_all(served: Served, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("size", [0, 10, web.CHUNK, 5 * web.CHUNK + 3])
 def test_an_event_is_one_line_of_json_however_it_is_cut(served: Served, size: int) -> None:
     live, _, _ = served.table("goofspiel", ["person", "person"])
-    view = View(live, 0, served.hall.maps)
+    view = View(live, 0)
     pieces = {"log": 'ä\n"' * size, "side": "", "base": "<svg>" * size}
     chunks = list(web._event(view, pieces))
     assert max(map(len, chunks)) <= 2 * web.CHUNK

@@ -54,7 +54,7 @@ def choose(served: Served, live: Live, seat: int, number: int = 0) -> None:
 def everything(served: Served, live: Live, seat: int, moment: int | None = None) -> str:
     """All that the page of a seat is sent of how things stand, with every window and the list open; now, or as it looks
     back."""
-    view = View(live, seat, served.hall.maps, moment=moment)
+    view = View(live, seat, moment=moment)
     view.listing = view.all_lines = True
     for panel in live.ruleset.model.panels:
         view.open[panel.name] = True

@@ -84,7 +84,7 @@ def test_replays_of_a_table_let_all_else_work_after_each_step(
     kept = served.done(served.hall.from_log(saved))
     all_in_turns(number - 2)
     table = served.hall.lives[kept.id]
-    view = View(table, 0, served.hall.maps)
+    view = View(table, 0)
     served.done(view.read())
     all_in_turns(number)
     monkeypatch.setattr(live, "numbered_lines", None)  # it is read already
@@ -191,6 +191,10 @@ def test_a_log_that_is_read_in_turns_is_the_log(served: Served, saved: str) -> N
 # --- bots
 
 
+def _asked(table: str, spec: str) -> apart.Asked:
+    return apart.Asked((table, ""), SavedGame({}, (), None), None, 0, spec)  # type: ignore[typeddict-item]
+
+
 def test_searches_share_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     shares: list[float] = []
 
@@ -198,14 +202,14 @@ def test_searches_share_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
         shares.append(values[-2])
 
     monkeypatch.setattr(apart, "apart", worker)
-    apart._asked.clear()
+    apart._searches.clear()
 
     async def ask() -> None:
         for _ in range(100):
-            await apart.searched(("a",), SavedGame({}, (), None), None, "search", 0, 60.0)  # type: ignore[typeddict-item]
+            await apart.searched(_asked("a", "search"), 60.0)
 
     asyncio.run(ask())
-    apart._asked.clear()
+    apart._searches.clear()
     assert shares[0] == apart.SEARCH
     assert shares == sorted(shares, reverse=True)
     assert 100 * shares[-1] <= 60.0 * apart.WORKERS
@@ -218,7 +222,7 @@ def test_a_search_gets_its_answer_in_time_however_many_others_ask(saved: str) ->
     log = SavedGame(log.header, log.choices[:40], None)
 
     async def ask() -> list[object]:
-        each = (apart.searched((str(n), ""), log, None, "search", seat, 4.0) for n in range(13))
+        each = (apart.searched(apart.Asked((str(n), ""), log, None, seat, "search"), 4.0) for n in range(13))
         return await asyncio.gather(*each, return_exceptions=True)
 
     begun = time.monotonic()
@@ -271,8 +275,8 @@ def test_a_hint_that_is_on_its_way_is_not_asked_for_again(served: Served, monkey
     """A seat has one search at a time, and is told if there is none in time."""
     asked: list[int] = []
 
-    async def busy(*values: Any) -> Choice | None:
-        asked.append(values[4])
+    async def busy(what: apart.Asked, seconds: float) -> Choice | None:
+        asked.append(what.seat)
         await asyncio.sleep(0.2)
         raise TimeoutError
 
@@ -317,7 +321,7 @@ def test_explanations_of_a_table_wait_for_each_other_and_no_other_table(
         decision = now(table).decision_of(0)
         assert decision is not None
         served.done(table.choose(0, decision.options[0].as_dict()))
-    views = [View(table, 0, served.hall.maps) for table in tables]
+    views = [View(table, 0) for table in tables]
 
     async def ask() -> None:
         await asyncio.gather(*(served.hall.explain(view, "1") for view in (*[views[0]] * 10, views[1])))
@@ -336,7 +340,8 @@ def test_a_worker_keeps_the_games_of_tables(monkeypatch: pytest.MonkeyPatch, sav
     log = SavedGame(log.header, tuple(map(apart.bare, log.choices)), None)
 
     def game(table: str, number: int, rules: str = "a") -> Any:
-        return apart._game_of((table, rules), SavedGame(log.header, log.choices[:number], None), None)
+        saved = SavedGame(log.header, log.choices[:number], None)
+        return apart._game_of(apart.Asked((table, rules), saved, None, 0, "random"))
 
     def digest(number: int) -> str:
         return replay_game(load("bsw-germany"), SavedGame(log.header, log.choices[:number], None)).digest()
@@ -363,7 +368,7 @@ def test_a_program_delays_no_other_and_stays_in_its_process(monkeypatch: pytest.
     monkeypatch.setattr(apart, "apart", worker)
 
     async def ask(table: str, spec: str) -> str:
-        await apart.programmed((table, ""), SavedGame({}, (), None), None, spec, 0)  # type: ignore[typeddict-item]
+        await apart.programmed(_asked(table, spec))
         return pools[-1]
 
     async def both() -> None:

@@ -23,7 +23,7 @@ from interpreter.simulate.measurements import Packed
 from interpreter.simulate.simulation import Row, WholeGames, finished, simulate
 from interpreter.simulate.summary import Summary, summary, summed_up
 from interpreter.simulate.totals import Totals, totalled
-from interpreter.simulate.workers import Plan, processes, simulated, summed
+from interpreter.simulate.workers import Plan, Sums, processes, shared
 from tests.small import FAMILY, loaded, write
 
 
@@ -183,11 +183,11 @@ def test_a_summary_is_the_same_whoever_counts() -> None:
 def test_workers_play_whole_games_too() -> None:
     ruleset = load("germany-2018").for_players(3)
     plan = Plan("germany-2018", (), ruleset.digest, 3, "bench,random,bench")
-    found = [row for rows in simulated(plan, ruleset, range(5, 35), processes(2)) for row in finished(rows)]
+    found = [row for rows in shared(plan, ruleset, range(5, 35), processes(2)) for row in finished(rows)]
     alone = rows_of(ruleset, plan.bots, 30, plain=False, players=3)
     same(sorted(found, key=lambda row: row.seed), alone)
     totals = Totals()
-    for parts in summed(plan, ruleset, range(5, 35), processes(2)):
+    for parts in shared(Sums(plan), ruleset, range(5, 35), processes(2)):
         for part in parts:
             totals += part
     data = summed_up(ruleset, plan.bots.split(","), totals)

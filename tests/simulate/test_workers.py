@@ -18,9 +18,9 @@ from interpreter.simulate import flat_tables
 from interpreter.simulate.checkpoint import Journal, OtherSimulation, seed_of
 from interpreter.simulate.cluster import _workers, local_cluster
 from interpreter.simulate.flat_tables import games_table, seats_table, write_lines, write_table
-from interpreter.simulate.simulation import Row, RowData, finished
+from interpreter.simulate.simulation import Row, finished
 from interpreter.simulate.totals import Of, final
-from interpreter.simulate.workers import Crew, Plan, WorkersLost, play_batch, processes, simulated
+from interpreter.simulate.workers import Crew, Plan, WorkersLost, batch_of, processes, shared
 from tests.play.toy import ROOT
 
 BOTS = ["eager", "random"]
@@ -32,8 +32,8 @@ def plan(pebbles: Ruleset) -> Plan:
     return Plan(PEBBLES, (), pebbles.digest, 2, "eager,random")
 
 
-def rows_of(plan: Plan, ruleset: Ruleset, games: int, **how: Any) -> list[RowData]:
-    found = [row for rows in simulated(plan, ruleset, range(7, 7 + games), **how) for row in finished(rows)]
+def rows_of(plan: Plan, ruleset: Ruleset, games: int, **how: Any) -> list[dict[str, Any]]:
+    found = [row for rows in shared(plan, ruleset, range(7, 7 + games), **how) for row in finished(rows)]
     return [row.as_dict() for row in sorted(found, key=lambda row: row.seed)]
 
 
@@ -99,9 +99,9 @@ def test_who_stops_gives_up_a_game_of_the_plain_form(pebbles: Ruleset, plan: Pla
 
 def test_other_rules_are_refused(plan: Plan) -> None:
     with pytest.raises(WorkersLost, match="a worker has other rules for `pebbles` than this machine"):
-        play_batch(Plan(plan.ruleset, (), "0", 2, "random"), [1])
+        batch_of(Plan(plan.ruleset, (), "0", 2, "random"), [1])
     with pytest.raises(WorkersLost, match="^a worker cannot load `nowhere`: unknown ruleset `nowhere`$"):
-        play_batch(Plan("nowhere", (), "0", 2, "random"), [1])
+        batch_of(Plan("nowhere", (), "0", 2, "random"), [1])
 
 
 def test_a_failure_says_where_it_is(pebbles: Ruleset, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +118,7 @@ def test_a_failure_says_where_it_is(pebbles: Ruleset, plan: Plan, monkeypatch: p
 
 
 def test_a_journal_goes_on(pebbles: Ruleset, plan: Plan, tmp_path: Path) -> None:
-    found = [row for rows in simulated(plan, pebbles, range(5)) for row in finished(rows)]
+    found = [row for rows in shared(plan, pebbles, range(5)) for row in finished(rows)]
     path = tmp_path / "rows.csv"
     journal = Journal(path, plan, 0)
     assert journal.resume() == []
@@ -143,7 +143,7 @@ def test_a_journal_goes_on(pebbles: Ruleset, plan: Plan, tmp_path: Path) -> None
 def test_rows_as_files(pebbles: Ruleset, plan: Plan, tmp_path: Path) -> None:
     from duckdb import connect
 
-    rows = [row for found in simulated(plan, pebbles, range(3)) for row in finished(found)]
+    rows = [row for found in shared(plan, pebbles, range(3)) for row in finished(found)]
     columns, values = games_table(pebbles, BOTS, rows)
     assert columns[:6] == ["seed", "decisions", "free_decisions", "rounds", "place_1", "place_2"]
     assert columns[6:] == ["pebbles_1", "pebbles_2", "on_heap_black", "on_heap_white", "turns_1", "turns_2"]
@@ -162,7 +162,7 @@ def test_rows_as_files(pebbles: Ruleset, plan: Plan, tmp_path: Path) -> None:
 
 def test_each_measure_of_a_row_is_read_once(pebbles: Ruleset, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files are written fast: the work does not grow with the number of columns of a measure."""
-    rows = [row for found in simulated(plan, pebbles, range(3)) for row in finished(found)]
+    rows = [row for found in shared(plan, pebbles, range(3)) for row in finished(found)]
     read: list[tuple[str, int]] = []
 
     def counted(measure: Measure, row: Row) -> dict[Of, int | None]:
@@ -177,7 +177,7 @@ def test_each_measure_of_a_row_is_read_once(pebbles: Ruleset, plan: Plan, monkey
 
 def test_rows_do_not_tell_how_fast_they_were(pebbles: Ruleset, plan: Plan, tmp_path: Path) -> None:
     for name in ("a.jsonl", "b.jsonl"):
-        rows: list[Row] = [row for found in simulated(plan, pebbles, range(3)) for row in finished(found)]
+        rows: list[Row] = [row for found in shared(plan, pebbles, range(3)) for row in finished(found)]
         write_lines(rows, tmp_path / name)
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
 
@@ -192,7 +192,7 @@ def test_a_worker_of_a_cluster_is_killed(pebbles: Ruleset, plan: Plan) -> None:
     with local_cluster(2) as found:
         seen: list[int] = []
         killed = None
-        for rows in simulated(plan, pebbles, range(7, 607), crew=_workers(found)):
+        for rows in shared(plan, pebbles, range(7, 607), crew=_workers(found)):
             seen.extend(row.seed for row in rows)
             if killed is None and len(seen) > 20:
                 killed = found.workers[0].pid

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import to_builtins
 
 from interpreter import __version__
-from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
 from interpreter.cli import options
-from interpreter.cli.output import aligned, as_json, notice, say
+from interpreter.cli.output import as_json, notice, say, say_table
 from interpreter.cli.progress import counted as shown
 from interpreter.cli.progress import finish
 
 if TYPE_CHECKING:
-    from interpreter.engine.ruleset import Ruleset
     from interpreter.simulate.baseline import Change, Report, RowFigures
     from interpreter.simulate.throughput import Sample, Subject
 
@@ -35,27 +34,17 @@ USUAL = 4
 @options.several_players_option(f"{USUAL}, or the closest allowed number")
 @options.bots_option("bench, or as in `run`; one for all seats")
 @options.seconds_option(1.0, "1 for each measurement")
-@click.option(
-    "--rounds",
-    type=options.Number(min=1),
-    default=5,
-    show_default=True,
-    metavar="N",
-    help="Number of runs; the medians are reported.",
+@options.number_option("--rounds", about="Number of runs; the medians are reported.", least=1, default=5, show=True)
+@options.file_option(
+    "--baseline", about="Compare with saved figures; exit with status 1 if one is more than 15 % worse.", exists=True
 )
-@click.option(
-    "--baseline",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="Compare with saved figures; exit with status 1 if one is more than 15 % worse.",
-)
-@click.option("--save", type=click.Path(path_type=Path, dir_okay=False), help="Save the figures to a file.")
+@options.file_option("--save", about="Save the figures to a file.")
 @options.output_option("text", "json")
+@options.requested
 def command(
+    request: options.Request,
     rulesets: tuple[str, ...],
-    overlays: tuple[str, ...],
-    settings: tuple[str, ...],
-    players: tuple[int, ...],
-    bots: str | None,
+    numbers: tuple[int, ...],
     seconds: float,
     rounds: int,
     baseline: Path | None,
@@ -85,12 +74,12 @@ def command(
     if save is not None and not save.parent.is_dir():
         raise click.BadParameter(f"no such folder: {save.parent}", param_hint="--save")
     kept = _baseline(baseline) if baseline is not None else None
-    if (overlays or settings) and not rulesets:
+    if (request.overlays or request.settings) and not rulesets:
         raise click.UsageError("overlays and settings go with the name of a ruleset")
     subjects: list[Subject] = []
     samples: list[list[Sample]] = []
     table = _Table()
-    for subject in _subjects(rulesets, overlays, settings, players, bots):
+    for subject in _subjects(request, rulesets, numbers):
         subjects.append(subject)
         samples.append([subject.sample(seconds) for _ in shown(range(rounds), rounds, subject.title)])
         if output == "text":
@@ -100,7 +89,7 @@ def command(
     data = report(__version__, subjects, samples, seconds)
     differences = list(changes(kept, data)) if kept is not None else []
     if output == "json":
-        as_json(data if kept is None else {**data, "changes": [_as_dict(change) for change in differences]})
+        as_json(data if kept is None else {**data, "changes": list(map(_as_dict, differences))})
     elif kept is not None:
         _compared(kept, data, differences)
     if save is not None:
@@ -122,37 +111,29 @@ def _baseline(path: Path) -> Report:
 # --- measurements
 
 
-def _subjects(
-    rulesets: Sequence[str], overlays: Sequence[str], settings: Sequence[str], players: Sequence[int], bots: str | None
-) -> Iterator[Subject]:
+def _subjects(request: options.Request, rulesets: Sequence[str], numbers: Sequence[int]) -> Iterator[Subject]:
     """Yield a row for each ruleset and number of players. Unnamed rulesets that do not allow the number are skipped."""
     from interpreter.reading.files import shelf_for
+    from interpreter.simulate.throughput import Subject
 
     for name in rulesets or shelf_for().ids("ruleset"):
-        ruleset = options.loaded(name, overlays)
+        ruleset = options.loaded(name, request.overlays)
         options.tell_plain(ruleset)
         allowed = ruleset.composition.players
-        for number in players or (min(max(USUAL, allowed.low), allowed.high),):
+        for number in numbers or (min(max(USUAL, allowed.low), allowed.high),):
             if rulesets:
                 options.players_for(ruleset, number)
             elif number not in allowed:
                 notice(f"{name}: not for {number} players")
                 continue
-            yield _subject(ruleset, name, number, bots, overlays, options.settings_for(ruleset, number, settings))
-
-
-def _subject(
-    ruleset: Ruleset, name: str, players: int, bots: str | None, overlays: Sequence[str], settings: Mapping[str, object]
-) -> Subject:
-    from interpreter.simulate.throughput import Subject
-
-    try:
-        subject = Subject(name, players, bots, ruleset, overlays, settings)
-    except ValueError as error:
-        raise click.BadParameter(f"{name}: {error}", param_hint="--bots") from None
-    if bots is not None and "," in bots:
-        raise click.BadParameter("one policy plays all seats", param_hint="--bots")
-    return subject
+            values = options.settings_for(ruleset, number, request.settings)
+            try:
+                subject = Subject(name, number, request.bots, ruleset, request.overlays, values)
+            except ValueError as error:
+                raise click.BadParameter(f"{name}: {error}", param_hint="--bots") from None
+            if request.bots is not None and "," in request.bots:
+                raise click.BadParameter("one policy plays all seats", param_hint="--bots")
+            yield subject
 
 
 # --- output
@@ -210,22 +191,13 @@ def _compared(kept: Report, data: Report, differences: Sequence[Change]) -> None
         )
         for change in differences
     ]
-    for line in aligned(("ruleset", "players", "figure", "before", "now", "change", ""), rows):
-        say(line)
+    say_table(("ruleset", "players", "figure", "before", "now", "change", ""), rows)
     worse = sum(change.worse for change in differences)
     say(f"{worse} of {len(differences)} figures worse by more than {LIMIT:.0f} %")
 
 
-def _as_dict(change: Change) -> dict[str, Json]:
-    return {
-        "ruleset": change.ruleset,
-        "players": change.players,
-        "figure": change.figure,
-        "before": change.before,
-        "now": change.now,
-        "percent": None if change.percent is None else round(change.percent, 2),
-        "worse": change.worse,
-    }
+def _as_dict(change: Change) -> dict[str, object]:
+    return {**to_builtins(change), "percent": None if change.percent is None else round(change.percent, 2)}
 
 
 def _number(number: float) -> str:

@@ -27,23 +27,12 @@ __all__ = ["command"]
 @options.overlays_option
 @options.players_option()
 @options.settings_option
-@click.option(
-    "--policy",
-    "policies",
-    multiple=True,
-    metavar="NAME",
-    help="Include a bot: a policy of the family or `random`. Repeatable.  [default: all]",
+@options.several_option(
+    "--policy", "policies", metavar="NAME", about="Include a bot: a policy of the family or `random`.", default="all"
 )
 @options.output_option("text", "json")
-def command(
-    ruleset: str,
-    file: Path,
-    overlays: tuple[str, ...],
-    players: int | None,
-    settings: tuple[str, ...],
-    policies: tuple[str, ...],
-    output: str,
-) -> None:
+@options.requested
+def command(request: options.Request, file: Path, policies: tuple[str, ...], output: str) -> None:
     """Compile a ruleset to a standalone WebAssembly module, with a JSON manifest beside it: names of cells, options,
     events and texts. `docs/wasm.md` describes the interface.
 
@@ -54,9 +43,8 @@ def command(
       regelwerk build germany-2018 game.wasm --with start-cities -o json
     """
     options.suffix_of(file, ".wasm")
-    loaded, people = options.players_for(options.loaded(ruleset, overlays), players)
-    bots = _policies(loaded, policies)
-    values = loaded.settings(options.settings_for(loaded, people, settings))
+    setup = request.setup()
+    loaded, bots = setup.ruleset, _policies(setup.ruleset, policies)
     from interpreter import __version__
     from interpreter.compiler.wasm.instance import text_to_binary
     from interpreter.play.module_export import standalone
@@ -64,7 +52,7 @@ def command(
     manifest_file = file.with_suffix(".json")
     for path in (file, manifest_file):
         options.can_be_written(path)
-    built = standalone(loaded, people, values, bots)
+    built = standalone(loaded, setup.players, loaded.settings(setup.settings), bots)
     try:
         binary = text_to_binary(built.text)
     except ImportError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import zip_longest
 from math import isfinite
 from pathlib import Path
@@ -10,18 +10,33 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, TypeVar
 
 import click
-from msgspec import Struct
 
-from interpreter.base.plain_data import Json
+from interpreter.base.plain_data import Json, Value
 from interpreter.base.plurals import composed, counted
 from interpreter.cli import options
-from interpreter.cli.output import aligned, as_json, cut, notice, say, styled, width
+from interpreter.cli.failures import refused, wrong_value
+from interpreter.cli.output import (
+    aligned,
+    as_json,
+    cut,
+    notice,
+    picked,
+    say,
+    say_heading,
+    say_lines,
+    say_table,
+    styled,
+    unheaded,
+    width,
+    write_page,
+)
 from interpreter.cli.progress import counting, finish, interruptible
 
 if TYPE_CHECKING:
     from interpreter.compare.ablation import Alone
     from interpreter.compare.comparable import Side
     from interpreter.compare.differences import Comparison, Difference
+    from interpreter.compare.divergence import Apart
     from interpreter.compare.effect_sizes import Effect
     from interpreter.compare.graph_changes import GraphChanges
     from interpreter.engine.ruleset import Ruleset
@@ -38,25 +53,6 @@ __all__ = ["command"]
 _Found = TypeVar("_Found")
 
 
-class _Sides(Struct, frozen=True):
-    """Both sides of a comparison, and how to compose them."""
-
-    names: tuple[str, str]
-    overlays: tuple[str, ...]
-    players: int | None
-    settings: tuple[str, ...]
-
-
-class _Games(Struct, frozen=True):
-    """Games to play on both sides; ``each``: also for every difference by itself."""
-
-    count: int
-    bots: str | None
-    seed: int | None
-    jobs: int | None
-    each: bool
-
-
 @click.command("compare")
 @click.argument("names", nargs=-1, required=True, metavar="A B")
 @options.overlays_option
@@ -69,22 +65,16 @@ class _Games(Struct, frozen=True):
 @options.bots_option("sensible where both have it, else greedy, else random")
 @options.seed_option
 @options.jobs_option
-@click.option(
-    "--report", type=click.Path(path_type=Path, dir_okay=False), help="Write everything to an HTML page (.html)."
-)
+@options.file_option("--report", about="Write everything to an HTML page (.html).")
 @options.output_option("text", "json", "html")
+@options.requested
 def command(
+    request: options.Request,
     names: tuple[str, ...],
-    overlays: tuple[str, ...],
-    players: int | None,
-    settings: tuple[str, ...],
     full: bool,
     matrix: bool,
     games: int | None,
     each: bool,
-    bots: str | None,
-    seed: int | None,
-    jobs: int | None,
     report: Path | None,
     output: str,
 ) -> None:
@@ -117,22 +107,22 @@ def command(
     if report is not None:
         options.suffix_of(report, ".html")
     if matrix:
-        from interpreter.cli.family_matrix import FamilyPlan, compare_all
+        from interpreter.cli.family_matrix import compare_all
 
-        if overlays or settings or each:
+        if request.overlays or request.settings or each:
             raise click.UsageError("--all compares rulesets as they are, without --with, --without, --set and --each")
-        compare_all(names, FamilyPlan(games, players, bots, seed, jobs), report, output)
+        compare_all(names, request, games, report, output)
         return
     if len(names) != 2:
         raise click.UsageError(f"got {counted(len(names), 'name')}, want two, or --all")
-    sides = _Sides((names[0], names[1]), overlays, players, settings)
-    comparison = _compared(sides)
+    sides = names[0], names[1]
+    comparison = _compared(sides, request)
     games = games or (USUAL_GAMES if report else None)
     if each and not games:
         raise click.UsageError("--each needs the number of games for each difference, as --games 20")
     if report is not None:
         options.can_be_written(report)
-    played = _played(comparison, sides, _Games(games, bots, seed, jobs, each)) if games else None
+    played = _played(comparison, sides, request, games, each) if games else None
     done = len(played.partings) if played is not None else 0
     results = played if done else None
     unfinished = played.unfinished if played is not None else []
@@ -140,13 +130,12 @@ def command(
         from interpreter.pages.comparison import comparison_page
         from interpreter.pages.html import html_of
 
-        page = html_of(comparison_page(comparison, sides.names, results))
+        page = html_of(comparison_page(comparison, sides, results))
         if output == "html":
             click.echo(page, nl=False)
         if report is not None:
-            report.write_text(page, encoding="utf-8")
             count = f", {counted(done, 'pair')} of games" if games else ""
-            notice(f"{report}: {counted(len(comparison.differences), 'difference')}{count}")
+            write_page(page, report, f"{counted(len(comparison.differences), 'difference')}{count}")
     if output == "json":
         as_json({**_data(comparison, names), **(_data_of(results) if results else {})})
     elif output == "text" and report is None:
@@ -161,15 +150,15 @@ def command(
     finish(unfinished, stopped)
 
 
-def _compared(sides: _Sides) -> Comparison:
+def _compared(names: tuple[str, str], request: options.Request) -> Comparison:
     from interpreter.compare.comparable import Compared
     from interpreter.compare.differences import differences
     from interpreter.compare.operands import sides_of
 
-    a, b = sides_of(*sides.names, sides.overlays)
-    if sides.players is not None:
-        (a, _), (b, _) = options.players_for(a, sides.players), options.players_for(b, sides.players)
-    return differences(Compared(a), Compared(b), _known_to_both(a, b, sides.settings), sides.players)
+    a, b = sides_of(*names, request.overlays)
+    if request.players is not None:
+        (a, _), (b, _) = options.players_for(a, request.players), options.players_for(b, request.players)
+    return differences(Compared(a), Compared(b), _known_to_both(a, b, request.settings), request.players)
 
 
 def _known_to_both(a: Ruleset, b: Ruleset, assignments: Sequence[str]) -> dict[str, Json]:
@@ -188,77 +177,68 @@ def _known(ruleset: Ruleset, assignments: Sequence[str], other: Ruleset) -> dict
             raise click.BadParameter(f"neither of the two has a setting `{key}`{near}", param_hint="--set")
     options.check_effect(typed, ruleset, other)
     own = {key: value for key, value in typed.items() if ruleset.has_setting(key)}
-    try:
+    with wrong_value("--set"):
         values = ruleset.settings(own)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--set") from None
     return {name: values[name] for name in own}
 
 
-def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
-    """Play both sides, all games or those before Ctrl-C."""
+def _played(comparison: Comparison, names: tuple[str, str], request: options.Request, games: int, each: bool) -> Played:
+    """Play both sides, all games or those before Ctrl-C; with ``each``, also every difference by itself."""
     from interpreter.bots.registry import default_bots
-    from interpreter.compare.ablation import one_at_a_time, ranked, singles
+    from interpreter.compare.ablation import Singly, ranked, singles
     from interpreter.compare.comparable import Compared
     from interpreter.compare.differences import differences
     from interpreter.compare.divergence import own_settings
     from interpreter.compare.effect_sizes import effects
     from interpreter.compare.gains import gains
-    from interpreter.compare.paired_games import PairPlan, pairs
+    from interpreter.compare.paired_games import PairPlan
     from interpreter.pages.comparison import Played
     from interpreter.simulate.simulation import Unfinished, finished
+    from interpreter.simulate.workers import shared
 
-    number = sides.players or max(comparison.a.players.usual, comparison.b.players.usual)
+    number = request.players or max(comparison.a.players.usual, comparison.b.players.usual)
     (a, _), (b, _) = options.players_for(comparison.a, number), options.players_for(comparison.b, number)
-    start, name = options.seed_for(games.seed), games.bots or default_bots(a, b)
-    values = options.settings_given(a, sides.settings)
+    start, bots = options.seed_for(request.seed), request.bots or default_bots(a, b)
+    values = options.settings_given(a, request.settings)
     for side in (a, b):
-        options.bots_for(side, number, name)
-        _check(side, number, own_settings(side, values))
-    known = _known_to_both(a, b, sides.settings)
-    found = comparison if sides.players is not None else differences(Compared(a), Compared(b), known, number)
+        options.bots_for(side, number, bots)
+        with wrong_value("--set"):
+            side.new_game(number, settings=own_settings(side, values))
+    known = _known_to_both(a, b, request.settings)
+    found = comparison if request.players is not None else differences(Compared(a), Compared(b), known, number)
     digests = a.digest, b.digest
-    plan = PairPlan(sides.names, sides.overlays, digests, number, name, tuple(values.items()), tuple(known.items()))
-    seeds, alone = range(start, start + games.count), options.alone_for(games.jobs)
+    plan = PairPlan(names, request.overlays, digests, number, bots, tuple(values.items()), tuple(known.items()))
+    seeds, alone = range(start, start + games), request.alone
     tried = _collected(
         "pairs of games",
-        games.count,
-        lambda stopped: pairs(plan, found, seeds, options.crew_for(games.jobs, games.count), alone, stopped),
+        games,
+        lambda stopped: shared(plan, found, seeds, request.crew(games), alone, stopped),
     )
     unfinished = [game for game in tried if isinstance(game, Unfinished)]
     done = sorted(finished(tried), key=lambda pair: pair.seed)
     singly: list[Alone] = []
     count = 0
-    if games.each and len(tried) == games.count:
-        over, count = [pair.seed for pair in done], len(singles(found))
+    if each and len(tried) == games:
+        job, count = Singly(plan, tuple(pair.seed for pair in done)), len(singles(found))
         singly = _collected(
             "differences",
             count,
-            lambda stopped: one_at_a_time(plan, found, over, options.crew_for(games.jobs, count), alone, stopped),
+            lambda stopped: shared(job, found, range(count), request.crew(count), alone, stopped),
         )
-    which = f"seeds {start} to {start + games.count - 1}"
-    if len(tried) < games.count:
+    which = f"seeds {start} to {start + games - 1}"
+    if len(tried) < games:
         which = f"stopped when {len(tried):,} of the {which} were played"
     if unfinished:
         which += f", without {counted(len(unfinished), 'pair')} in which a game does not end"
-    table = composed(f"{counted(number, 'player')} by the bot {name}", (), known)
+    table = composed(f"{counted(number, 'player')} by the bot {bots}", (), known)
     how = f"{table}, {which}"
     rows = [pair.a for pair in done], [pair.b for pair in done]
     found_effects, partings = effects(*rows, a.model.measures), [pair.parting for pair in done]
     return Played(how, found_effects, partings, ranked(singly), count, gains(*rows, (a, b)), unfinished)
 
 
-def _check(ruleset: Ruleset, players: int, settings: Mapping[str, object]) -> None:
-    """Check that a game can be created with these settings."""
-    try:
-        ruleset.new_game(players, settings=settings)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--set") from None
-
-
 def _collected(about: str, count: int, run: Callable[[Callable[[], bool]], Iterator[Sequence[_Found]]]) -> list[_Found]:
     """Return all results of a run, or those before Ctrl-C. ``run`` gets a function that returns whether to stop."""
-    from interpreter.cli.failures import refused
     from interpreter.simulate.workers import WorkersLost
 
     done: list[_Found] = []
@@ -284,21 +264,16 @@ def _data_of(played: Played) -> dict[str, Json]:
         "effects": [{"name": each.name, **_effect(each)} for each in played.effects],
         "gains": [
             {
-                "measure": each.measure,
-                "of": each.of,
-                "name": each.name,
+                **picked(each, "measure", "of", "name"),
                 **{fact: _effect(effect) if effect else None for fact, effect in each.facts.items()},
             }
             for each in played.gains
         ],
         "first_apart": [
             {
-                "path": each.path,
-                "games": each.games,
-                "share": _rounded(each.share),
-                "choices": _rounded(each.choices),
-                "round": _rounded(each.round),
-                "example": {"seed": each.first.seed, "a": each.first.a, "b": each.first.b},
+                **picked(each, "path", "games"),
+                **_rounded(each, "share", "choices", "round"),
+                "example": picked(each.first, "seed", "a", "b"),
             }
             for each in causes(played.partings)
         ],
@@ -309,38 +284,29 @@ def _data_of(played: Played) -> dict[str, Json]:
 
 
 def _effect(effect: Effect) -> dict[str, Json]:
-    fields = ("a", "b", "difference", "low", "high", "size", "size_low", "size_high")
-    return {field: _rounded(getattr(effect, field)) for field in fields}
+    return _rounded(effect, "a", "b", "difference", "low", "high", "size", "size_low", "size_high")
 
 
 def _alone(each: Alone) -> dict[str, Json]:
     if each.why:
         return {"path": each.path, "why_not": each.why}
-    when = {"choices": _rounded(each.choices), "round": _rounded(each.round)} if each.partings else {}
-    return {"path": each.path, "games": len(each.partings), "share": _rounded(each.share), **when}
+    when = ("choices", "round") if each.partings else ()
+    return {"path": each.path, "games": len(each.partings), **_rounded(each, "share", *when)}
 
 
-def _rounded(value: Json) -> Json:
-    """Round a number for JSON, which has no infinity."""
-    if not isinstance(value, float):
-        return value
-    return round(value, 4) if isfinite(value) else None
+def _rounded(record: object, *names: str) -> dict[str, Json]:
+    """Return rounded numbers of a record for JSON, which has no infinity."""
+    numbers = picked(record, *names)
+    return {name: round(number, 4) if isfinite(number) else None for name, number in numbers.items()}
 
 
-def _data(comparison: Comparison, names: Sequence[str]) -> dict[str, Json]:
+def _data(comparison: Comparison, names: Sequence[str]) -> dict[str, Value]:
     graph = comparison.graph
-    data: dict[str, Json] = {
-        "a": names[0],
-        "b": names[1],
-        "rows": [{"chapter": each.chapter, "kind": each.kind, **each.row} for each in comparison.differences],
-    }
+    rows = [{**picked(each, "chapter", "kind"), **each.row} for each in comparison.differences]
+    data: dict[str, Value] = {"a": names[0], "b": names[1], "rows": rows}
     if graph is not None:
-        data["distances"] = {
-            "pairs": graph.pairs,
-            "nearer": graph.nearer,
-            "farther": graph.farther,
-            "most": [{"between": list(each.nodes), "a": each.a, "b": each.b} for each in graph.most],
-        }
+        most = [{"between": each.nodes, "a": each.a, "b": each.b} for each in graph.most]
+        data["distances"] = {**picked(graph, "pairs", "nearer", "farther"), "most": most}
     return data
 
 
@@ -365,10 +331,8 @@ def _text(comparison: Comparison, names: Sequence[str], played: Played | None, f
         lines = [cut(f"  {part.name} ({part.kind}, {part.chapter}): {part.short}", width()) for part in parts]
         about = "The largest differences in play" if comparison.in_play else "The largest differences"
         shown = ["", styled(about, bold=True), *lines] if lines else []
-        for line in (*_numbers(comparison, _BRIEF - 2 - len(shown) - len(effects)), *shown):
-            say(line)
-    for line in (*(listed if full or not is_long else ()), *effects):
-        say(line)
+        say_lines([*_numbers(comparison, _BRIEF - 2 - len(shown) - len(effects)), *shown])
+    say_lines([*(listed if full or not is_long else ()), *effects])
     if is_long and not full:
         notice(f"--full lists all {counted(number, 'difference')}{' and every effect' if effects else ''}")
 
@@ -384,11 +348,10 @@ def _numbers(comparison: Comparison, most: int) -> Iterator[str]:
     cells = [(cut(title, room), number) for title, number in numbers] + [("", "")] * (high * beside - len(numbers))
     yield ""
     rows = [[cell for pair in cells[line::high] for cell in pair] for line in range(high)]
-    yield from aligned([""] * (2 * beside), rows, "  ")[1:]
+    yield from unheaded(rows)
 
 
 def _listed(comparison: Comparison) -> Iterator[str]:
-    """Yield every difference, chapter by chapter."""
     room = max(_LEAST, min(width(), _MOST))
     for chapter, title in comparison.chapters.items():
         differences = comparison.of(chapter)
@@ -409,7 +372,7 @@ def _listed(comparison: Comparison) -> Iterator[str]:
 def _short(rows: list[tuple[str, ...]], width: int) -> Iterator[str]:
     """Yield short differences on one line each, and longer ones on a line for each side."""
     narrow = [row for row in rows if sum(map(len, row)) + 8 <= width]
-    yield from aligned(("", "", "", ""), narrow, "  ")[1:]
+    yield from unheaded(narrow)
     for name, a, _, b in (row for row in rows if row not in narrow):
         yield f"  {name}"
         yield from wrap(a, width - 6, initial_indent="    - ", subsequent_indent="      ")
@@ -467,19 +430,14 @@ def _text_of(played: Played, names: Sequence[str], full: bool) -> None:
     from interpreter.compare.divergence import causes, from_the_start
 
     if wins := [each for each in played.effects if each.is_of_wins]:
-        say()
-        say(styled("Who wins", bold=True))
-        for line in _effects_table(wins, names):
-            say(line)
+        say_heading("Who wins")
+        say_lines(_effects_table(wins, names))
     tell_gains(played.gains, names, full)
-    say()
-    say(styled("First divergence", bold=True))
+    say_heading("First divergence")
     ranked = causes(played.partings)
-    firsts = [
-        (each.path, str(each.games), f"{each.share:.0%}", f"{each.choices:.0f}", f"{each.round:.1f}") for each in ranked
-    ]
-    for line in aligned(("", "games", "share", "after choices", "in round"), firsts, "  ") if firsts else ():
-        say(line)
+    firsts = [(each.path, each.games, f"{each.share:.0%}", *_moment(each)) for each in ranked]
+    if firsts:
+        say_table(("", "games", "share", "after choices", "in round"), firsts, "  ")
     games = len(played.partings)
     for path, number in from_the_start(played.partings).items():
         say(f"  {number} of {games} games differ in the first decision already: {path}")
@@ -513,20 +471,22 @@ def _effects_table(effects: Sequence[Effect], names: Sequence[str]) -> list[str]
 
 
 def _singly(singly: Sequence[Alone], names: Sequence[str]) -> None:
-    """Print the effect of each difference by itself."""
-    say()
-    say(styled("Each by itself", bold=True))
+    say_heading("Each by itself")
     say(f"  {names[0]} with a single difference of {names[1]}, against {names[0]} unchanged: games that diverge")
     rows = [
-        (each.path, f"{each.share:.0%}", *((f"{each.choices:.0f}", f"{each.round:.1f}") if each.partings else ("", "")))
+        (each.path, f"{each.share:.0%}", *(_moment(each) if each.partings else ("", "")))
         for each in singly
         if not each.why
     ]
-    for line in aligned(("", "share", "after choices", "in round"), rows, "  ") if rows else ():
-        say(line)
+    if rows:
+        say_table(("", "share", "after choices", "in round"), rows, "  ")
     for each in singly:
         if each.why:
             say(f"  {each.path} cannot be played by itself: {each.why}")
+
+
+def _moment(each: Apart) -> tuple[str, str]:
+    return f"{each.choices:.0f}", f"{each.round:.1f}"
 
 
 def _signed(value: float) -> str:
@@ -539,5 +499,5 @@ def _distances(graph: GraphChanges) -> Iterator[str]:
     changed = graph.nearer + graph.farther
     how = f"{graph.nearer} are shorter and {graph.farther} longer"
     yield f"  {changed:,} of {graph.pairs:,} distances between two nodes changed: {how}; the largest changes"
-    rows = [(" – ".join(each.nodes), str(each.a), "→", str(each.b)) for each in graph.most]
-    yield from aligned(("", "", "", ""), rows, "    ")[1:]
+    rows = [(" – ".join(each.nodes), each.a, "→", each.b) for each in graph.most]
+    yield from unheaded(rows, "    ")

@@ -9,7 +9,7 @@ import click
 from interpreter.base.plain_data import Json
 from interpreter.cli import options
 from interpreter.cli.failures import refused
-from interpreter.cli.output import aligned, as_json, notice, say, styled
+from interpreter.cli.output import as_json, picked, say, say_rows, styled, write_page
 from interpreter.cli.progress import counted, finish, naming
 
 if TYPE_CHECKING:
@@ -28,11 +28,7 @@ __all__ = ["command"]
 @click.command("coverage")
 @click.argument("named", metavar="[RULESET]", required=False)
 @click.option("--rulebook", metavar="BOOK", help="Report this rulebook only.  [default: all that a ruleset follows]")
-@click.option(
-    "--ruleset",
-    metavar="RULESET",
-    help="Ruleset to use.  [default: all that follow the rulebook]",
-)
+@click.option("--ruleset", metavar="RULESET", help="Ruleset to use.  [default: all that follow the rulebook]")
 @click.option("--kind", metavar="KIND", help="Count only statements of this kind, such as rule, table or ui.")
 @click.option("--mutate", is_flag=True, help="Mutation test: break each rule and check that a scenario fails.")
 @options.games_option(about="none")
@@ -127,16 +123,12 @@ def _without_statements(book: str, shelf: Shelf) -> str:
 
 
 def _write(coverages: list[Coverage], shelves: Iterable[Shelf], page: str) -> None:
-    """Write the report page to a file or stdout."""
     from interpreter.pages.citation_report import followed_page
     from interpreter.reading.statements import statements_of
 
     statements = {id: each for shelf in shelves for id, each in statements_of(shelf).items()}
     text = followed_page(coverages, statements.values())
-    with click.open_file(page, "w", encoding="utf-8") as file:
-        file.write(text)
-    if page != "-":
-        notice(f"{page}: {', '.join(coverage.rulebook for coverage in coverages)}")
+    write_page(text, page, ", ".join(coverage.rulebook for coverage in coverages))
 
 
 def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]]:
@@ -168,7 +160,6 @@ def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]
 
 
 def _counts(coverage: Coverage) -> dict[str, int | None]:
-    """Count the statements that are cited, waived, both, shown and proved."""
     ids = {statement.id for statement in coverage.counted}
     return {
         "counted": len(ids),
@@ -185,8 +176,8 @@ def _json(coverage: Coverage, played: Reached | None) -> dict[str, Json]:
         "rulebook": coverage.rulebook,
         "rulesets": list(coverage.rulesets),
         **_counts(coverage),
-        "uncited": [_statement(statement) for statement in coverage.uncited],
-        "unproved": [_statement(s) for s in coverage.unproved] if coverage.proved is not None else None,
+        "uncited": list(map(_statement, coverage.uncited)),
+        "unproved": list(map(_statement, coverage.unproved)) if coverage.proved is not None else None,
         "play": None
         if played is None
         else {
@@ -195,22 +186,17 @@ def _json(coverage: Coverage, played: Reached | None) -> dict[str, Json]:
             "unfinished": [game.as_data() for game in played.unfinished],
             "played": len(played.played),
             "shown": [{**_citation(citation), "scenario": scenario} for citation, scenario in played.shown],
-            "left": [_citation(citation) for citation in played.left],
+            "left": list(map(_citation, played.left)),
         },
     }
 
 
 def _citation(citation: Citation) -> dict[str, Json]:
-    return {
-        "section": citation.section,
-        "name": citation.name,
-        "place": str(citation.span),
-        "cites": list(citation.cites),
-    }
+    return {**picked(citation, "section", "name"), "place": str(citation.span), "cites": citation.cites}
 
 
-def _statement(statement: Statement) -> dict[str, str]:
-    return {"id": statement.id, "kind": statement.kind, "text": statement.text}
+def _statement(statement: Statement) -> dict[str, Json]:
+    return picked(statement, "id", "kind", "text")
 
 
 def _tell(coverage: Coverage, played: Reached | None) -> None:
@@ -222,13 +208,12 @@ def _tell(coverage: Coverage, played: Reached | None) -> None:
         "shown": "of those cited, by scenarios",
         "proved": "of those cited, by scenarios that fail without them",
     }
-    rows = [("counted", str(counts["counted"]), "", "")]
+    rows: list[tuple[object, ...]] = [("counted", counts["counted"], "", "")]
     for word, meaning in about.items():
         number, whole = counts[word], counts["cited" if word in ("shown", "proved") else "counted"] or 1
         if number is not None:
-            rows.append((word, str(number), f"{100 * number // whole} %", meaning))
-    for line in aligned(("", "", "", ""), rows, "  ")[1:]:
-        say(line)
+            rows.append((word, number, f"{100 * number // whole} %", meaning))
+    say_rows(rows)
     _list("not cited and not waived", coverage.uncited)
     if coverage.proved is not None:
         _list("cited, but not proved", coverage.unproved)
@@ -241,23 +226,18 @@ def _list(title: str, statements: Iterable[Statement]) -> None:
     rows = [(statement.id, statement.kind, statement.text) for statement in statements]
     if rows:
         say(f"{title}: {len(rows)}")
-        for line in aligned(("", "", ""), rows, "  ")[1:]:
-            say(line)
+        say_rows(rows)
 
 
 def _tell_reached(played: Reached) -> None:
     shown = len(played.shown)
     total = len(played.played) + shown + len(played.left)
     say(f"{played.games} games at {played.tables} tables, {total} rules and tables that cite it")
-    rows = [
-        ("in play", str(len(played.played)), f"{100 * len(played.played) // (total or 1)} %", "by games"),
-        ("in scenarios", str(shown), f"{100 * shown // (total or 1)} %", "only by a scenario"),
-    ]
-    for line in aligned(("", "", "", ""), rows, "  ")[1:]:
-        say(line)
+    counts = (("in play", len(played.played), "by games"), ("in scenarios", shown, "only by a scenario"))
+    say_rows((where, number, f"{100 * number // (total or 1)} %", how) for where, number, how in counts)
     if played.shown:
         say(f"only by a scenario: {shown}")
-        _citations((citation, scenario) for citation, scenario in played.shown)
+        _citations(played.shown)
     say(f"by neither: {len(played.left)}")
     _citations((citation, "") for citation in played.left)
 
@@ -269,5 +249,4 @@ def _citations(citations: Iterable[tuple[Citation, str]]) -> None:
     for citation, scenario in citations:
         what = f"{WORDS.get(citation.section, citation.section)} {citation.name} ({', '.join(citation.cites)})"
         rows.append((str(citation.span), f"{what}: {scenario}" if scenario else what))
-    for line in aligned(("", ""), rows, "  ")[1:]:
-        say(line)
+    say_rows(rows)

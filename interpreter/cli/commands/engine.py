@@ -16,7 +16,8 @@ __all__ = ["command"]
 @click.command("engine")
 @options.ruleset_argument
 @options.overlays_option
-def command(ruleset: str, overlays: tuple[str, ...]) -> None:
+@options.requested
+def command(request: options.Request) -> None:
     """Answer requests from stdin on stdout: JSON-RPC 2.0, one message a line. `docs/engine.md` describes all methods.
     The engine ends when stdin ends, or with `quit`.
 
@@ -27,7 +28,7 @@ def command(ruleset: str, overlays: tuple[str, ...]) -> None:
     """
     from interpreter.protocol.engine_server import serve
 
-    loaded = options.loaded(ruleset, overlays)
+    loaded = request.load()
     # private copies of the streams; stray prints go to stderr
     requests = os.fdopen(os.dup(0), "r", encoding="utf-8", errors="replace", newline="\n")
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")

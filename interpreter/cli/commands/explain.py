@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 import click
-from msgspec import to_builtins
 
 from interpreter.base.messages import frame
 from interpreter.cli import options
-from interpreter.cli.output import aligned, as_json, notice, say, styled
+from interpreter.cli.failures import refused, refused_for
+from interpreter.cli.output import as_json, notice, say, say_lines, say_rows, styled
 from interpreter.language.types import SEAT
 
 if TYPE_CHECKING:
@@ -23,12 +23,13 @@ _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 
 @click.command("explain")
-@click.argument("where", metavar="RULESET|LOG[@N]")
+@options.game_argument
 @click.argument("name", metavar="NAME|NUMBER|MOVE")
 @options.overlays_option
 @options.language_option
 @options.output_option("text", "json")
-def command(where: str, name: str, overlays: tuple[str, ...], language: str, output: str) -> None:
+@options.requested
+def command(request: options.Request, name: str, language: str, output: str) -> None:
     """Explain NAME in RULESET: a rule, a table or one of its cells, a trigger, a setting, any other declaration, a
     member of a kind, an attribute, a node, a card by its key, a name of the language, or the id of a statement.
 
@@ -51,34 +52,32 @@ def command(where: str, name: str, overlays: tuple[str, ...], language: str, out
       regelwerk explain game.jsonl@40 "connect Essen"
     """
     from interpreter.base.suggest import without_suggestion
-    from interpreter.cli.failures import refused
     from interpreter.explain.names import explain
 
-    saved = options.kept_game(where, **{"with": overlays})
+    saved = request.kept_game()
     if saved is not None:
         language = options.language_for(saved.ruleset, language)
     if saved is not None and _NUMBER.fullmatch(name):
-        _line(where, name, output, language)
+        _line(request.ruleset, name, output, language)
         return
     if saved is not None and _is_move(saved, name):
         _move(saved, name, output, language)
         return
     if (wrong := _out_of_turn(saved, name)) and " " in name.strip():
         refused(wrong)
-    loaded = saved.ruleset if saved is not None else options.loaded(where, overlays, name)
+    loaded = saved.ruleset if saved is not None else request.load(name)
     try:
         explanations = explain(loaded, name)
     except LookupError as error:
         message = f"{error.args[0]}{_moves(saved)}"
         if saved is None and without_suggestion(message) == message:
-            message += (
-                f"; `regelwerk show {where} --layers` lists the names; a move is explained in a saved game: LOG@N"
-            )
+            message += f"; `regelwerk show {request.ruleset} --layers` lists the names"
+            message += "; a move is explained in a saved game: LOG@N"
         refused(message)
     if wrong:
         notice(wrong)
     if output == "json":
-        as_json([to_builtins(explanation) for explanation in explanations])
+        as_json(explanations)
         return
     for position, explanation in enumerate(explanations):
         if position:
@@ -90,34 +89,25 @@ def command(where: str, name: str, overlays: tuple[str, ...], language: str, out
 
 
 def _line(where: str, number: str, output: str, language: str) -> None:
-    """Print the origin of a line of a log."""
-    from interpreter.cli.failures import refused
     from interpreter.explain.provenance import account_of
     from interpreter.play.game_records import ruleset_of
 
     saved = options.read_log(where.rpartition("@")[0] or where)
-    try:
+    with refused_for(LookupError):
         account = account_of(ruleset_of(saved), saved, number, language)
-    except LookupError as error:
-        refused(str(error.args[0]))
     if output == "json":
-        as_json(to_builtins(account))
+        as_json(account)
         return
     kind = frame(language, f"explain.{account.kind}")
     say(f"{styled(account.number, bold=True)}: {kind} `{account.name}`")
     details = {"says": account.text, "when": account.moment, "after": account.after}
     rows = [*((frame(language, f"explain.{name}"), text) for name, text in details.items()), *account.values]
-    for line in aligned(("", ""), [row for row in rows if row[1]], "  ")[1:]:
-        say(line)
+    say_rows(row for row in rows if row[1])
     if account.chain:
         say()
         first, *callers = account.chain
-        rows = [
-            (first.what, first.place),
-            *((frame(language, "explain.called_by", what=use.what), use.place) for use in callers),
-        ]
-        for line in aligned(("", ""), rows)[1:]:
-            say(line)
+        called = ((frame(language, "explain.called_by", what=use.what), use.place) for use in callers)
+        say_rows([(first.what, first.place), *called], "")
     _quotes(account.cites)
 
 
@@ -149,7 +139,6 @@ def _moves(game: Game | None) -> str:
 
 def _move(game: Game, text: str, output: str, language: str) -> None:
     """Print all conditions of a move and mark those that fail."""
-    from interpreter.cli.failures import refused
     from interpreter.engine.refusal import IllegalMove
     from interpreter.engine.views import Spoken
     from interpreter.explain.legality import conditions_of
@@ -157,15 +146,13 @@ def _move(game: Game, text: str, output: str, language: str) -> None:
 
     decision = game.decision
     assert decision is not None
-    try:
+    with refused_for(ValueError, IllegalMove):
         choice = understood(game, decision, text, language)
         conditions = conditions_of(game, choice, language)
-    except (ValueError, IllegalMove) as error:
-        refused(str(error))
     may = game.accepts(choice)
     if output == "json":
-        data = [to_builtins(condition) for condition in conditions]
-        as_json({"decision": decision.name, "by": decision.actor, "move": choice, "legal": may, "conditions": data})
+        about = {"decision": decision.name, "by": decision.actor, "move": choice, "legal": may}
+        as_json({**about, "conditions": conditions})
         return
     who = Spoken(game.table, game.state, language).text(decision.actor, SEAT)
     verdict = styled(frame(language, "explain.legal" if may else "explain.refused", move=text), bold=True)
@@ -176,8 +163,7 @@ def _move(game: Game, text: str, output: str, language: str) -> None:
         unknown = frame(language, "explain.unknown") if condition.holds is None else ""
         say()
         say(f"{mark} {styled(condition.text, bold=not condition.holds)}{unknown}")
-        for line in aligned(("", ""), condition.values, "    ")[1:]:
-            say(line)
+        say_rows(condition.values, "    ")
         say("    " + frame(language, "explain.rule", rule=condition.rule, place=condition.place))
         news = tuple(each for each in condition.cites if not (condition.holds and each.id in quoted))
         _quotes(news, "    ", apart=False)
@@ -188,8 +174,7 @@ def _quotes(quotes: tuple[Quote, ...], indent: str = "  ", *, apart: bool = True
     rows = [(q.id, q.kind, q.text + (f" → {q.reading}" if q.reading else "")) for q in quotes]
     if rows and apart:
         say()
-    for line in aligned(("", "", ""), rows, indent)[1:]:
-        say(line)
+    say_rows(rows, indent)
 
 
 # --- rulesets
@@ -197,16 +182,14 @@ def _quotes(quotes: tuple[Quote, ...], indent: str = "  ", *, apart: bool = True
 
 def _tell(explanation: Explanation) -> None:
     say(f"{styled(explanation.name, bold=True)}: {explanation.kind}")
-    for line in aligned(("", ""), explanation.facts, "  ")[1:]:
-        say(line)
+    say_rows(explanation.facts)
     for part in explanation.parts:
         say()
         _part(part)
     if explanation.uses:
         say()
         say({"statement": "cited by", "words": "said by"}.get(explanation.kind, "used by"))
-        for line in aligned(("", ""), [(use.place, use.what) for use in explanation.uses], "  ")[1:]:
-            say(line)
+        say_rows((use.place, use.what) for use in explanation.uses)
 
 
 def _part(part: Part) -> None:
@@ -215,6 +198,5 @@ def _part(part: Part) -> None:
     say(f"{styled(part.place, bold=True)}{f'  {how}' if how else ''}{value}")
     if part.about:
         say(f"  {part.about}")
-    for line in part.text.splitlines():
-        say(f"    {line}".rstrip())
+    say_lines(f"    {line}".rstrip() for line in part.text.splitlines())
     _quotes(part.cites, apart=False)

@@ -114,7 +114,6 @@ def _tidy(name: str, path: Path | None, data: bytes) -> _Tidied:
 
 
 def _show(file: _Tidied) -> None:
-    """Print the changes as a unified diff."""
     from difflib import unified_diff
 
     assert file.new is not None

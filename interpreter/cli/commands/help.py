@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from interpreter.cli import options
-from interpreter.cli.output import aligned, as_json, say
+from interpreter.cli.output import as_json, say, say_table
 
 __all__ = ["command"]
 
@@ -24,10 +22,10 @@ def command(code: str | None, output: str) -> None:
       regelwerk help run
       regelwerk help
     """
-    from interpreter.base.codes import CODES
+    from interpreter.base.codes import code_pages, meanings
 
     if code is None:
-        _all(dict(CODES), output)
+        _all(output)
         return
     context = click.get_current_context().find_root()
     assert isinstance(context.command, click.Group)
@@ -39,49 +37,25 @@ def command(code: str | None, output: str) -> None:
         as_json({"command": code, "page": about}) if output == "json" else say(about)
         return
     name = code.upper()
-    page = _page(name)
-    if page is None and name not in CODES:
+    pages = code_pages()
+    if name not in pages:
         from interpreter.base.suggest import did_you_mean
 
-        near = did_you_mean(name, {*CODES, *(path.stem for path in _pages())}) or did_you_mean(code.lower(), commands)
+        near = did_you_mean(name, pages) or did_you_mean(code.lower(), commands)
         near = near.replace("`", "'")
         remedy = near or "; `regelwerk help` lists all codes"
         raise click.BadParameter(f"unknown code '{code}'{remedy}", param_hint="CODE")
-    text = page if page is not None else f"{name}: {CODES[name]}"
+    page = pages[name].read_text(encoding="utf-8")
     if output == "json":
-        as_json({"code": name, "meaning": CODES.get(name, ""), "page": page})
+        as_json({"code": name, "meaning": meanings()[name], "page": page})
     else:
-        say(text.rstrip())
+        say(page.rstrip())
 
 
-def _all(codes: dict[str, str], output: str) -> None:
-    for path in _pages():
-        codes.setdefault(path.stem, _title(path))
-    pages = dict(sorted(codes.items()))
+def _all(output: str) -> None:
+    from interpreter.base.codes import meanings
+
     if output == "json":
-        as_json(pages)
-        return
-    for line in aligned(("code", "meaning"), list(pages.items())):
-        say(line)
-
-
-def _folder() -> Path | None:
-    """Return the folder of the pages, in the installed package or in a checkout."""
-    package = Path(__file__).resolve().parents[2]
-    folders = (package / "docs" / "errors", package.parent / "docs" / "errors")
-    return next((folder for folder in folders if folder.is_dir()), None)
-
-
-def _pages() -> list[Path]:
-    folder = _folder()
-    return sorted(folder.glob("[A-Z][0-9][0-9][0-9].md")) if folder is not None else []
-
-
-def _page(code: str) -> str | None:
-    path = next((path for path in _pages() if path.stem == code), None)
-    return path.read_text(encoding="utf-8") if path is not None else None
-
-
-def _title(path: Path) -> str:
-    first = path.read_text(encoding="utf-8").lstrip("# \n").partition("\n")[0]
-    return first.removeprefix(path.stem).strip(" :–—")
+        as_json(meanings())
+    else:
+        say_table(("code", "meaning"), meanings().items())

@@ -10,7 +10,7 @@ import click
 from msgspec.structs import replace
 
 from interpreter.cli import options
-from interpreter.cli.output import as_json, notice, say
+from interpreter.cli.output import as_json, notice, say, say_lines
 
 if TYPE_CHECKING:
     from interpreter.base.diagnostics import Diagnostic
@@ -22,9 +22,9 @@ __all__ = ["command"]
 
 @click.command("lint")
 @click.argument("targets", nargs=-1, metavar="[PATH|RULESET]...")
-@click.option("--all", "every", is_flag=True, help="Without arguments: all, including the shipped ones.")
-@click.option("--off", multiple=True, metavar="CODE", help="Ignore findings with this code. Repeatable.")
-@click.option("--error", multiple=True, metavar="CODE", help="Report findings with this code as errors. Repeatable.")
+@options.all_option
+@options.several_option("--off", metavar="CODE", about="Ignore findings with this code.")
+@options.several_option("--error", metavar="CODE", about="Report findings with this code as errors.")
 @options.output_option("text", "json", "github")
 def command(targets: tuple[str, ...], every: bool, off: tuple[str, ...], error: tuple[str, ...], output: str) -> None:
     """Find code that is correct but could be better: duplicate rules (L001, L002), layers, conditions and readings
@@ -72,7 +72,6 @@ def command(targets: tuple[str, ...], every: bool, off: tuple[str, ...], error: 
 
 
 def _report(findings: Sequence[Diagnostic], looked_at: Compositions, elsewhere: bool, output: str) -> None:
-    """Print the findings and the skipped files."""
     from interpreter.base.diagnostics import as_data, rendered
     from interpreter.cli.commands.validate import annotate
     from interpreter.cli.failures import way_on
@@ -86,8 +85,7 @@ def _report(findings: Sequence[Diagnostic], looked_at: Compositions, elsewhere: 
         parts = (document for ruleset in looked_at.selected for document in ruleset.composition.documents)
         annotate(findings, {document.file.name: resolved(document.path) for document in parts})
     else:
-        for text in rendered(findings):
-            say(text)
+        say_lines(rendered(findings))
         say(f"{len(findings) or 'nothing'} found{way_on(findings)}")
         if elsewhere:
             notice("skipped: rulesets of other folders; `regelwerk lint --all` checks all rulesets")
@@ -96,10 +94,10 @@ def _report(findings: Sequence[Diagnostic], looked_at: Compositions, elsewhere: 
 
 
 def _check_codes(codes: tuple[str, ...]) -> None:
-    from interpreter.base.codes import CODES
+    from interpreter.base.codes import meanings
     from interpreter.base.suggest import did_you_mean
 
-    known = [code for code in CODES if code.startswith("L")]
+    known = [code for code in meanings() if code.startswith("L")]
     for code in codes:
         if code not in known:
             near = did_you_mean(code, known) or "; `regelwerk help` lists them"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 import click
 
+from interpreter.base.plain_data import Value
 from interpreter.cli import options
-from interpreter.cli.output import aligned, as_json, notice, say
+from interpreter.cli.output import as_json, notice, say_table
 
 if TYPE_CHECKING:
     from interpreter.reading.files import Document, Shelf
@@ -42,11 +43,10 @@ def command(output: str) -> None:
         as_json(rows)
         return
     table = [(row["id"], row["family"], _range(row["players"]), row["from"], row["title"]) for row in rows]
-    for line in aligned(("id", "family", "players", "from", "title"), table):
-        say(line)
+    say_table(("id", "family", "players", "from", "title"), table)
 
 
-_Row = TypedDict("_Row", {"id": str, "family": str, "players": tuple[int, int], "from": str, "title": str})
+_Row = dict[str, Value]
 
 
 def _row(shelf: Shelf, id: str) -> _Row | None:
@@ -77,10 +77,10 @@ def _about(shelf: Shelf, document: Document, origin: str) -> _Row:
     players = players_of(files_of(shelf, document))
     return {
         "id": document.id,
-        "family": word(document.root.get("family")),
+        "family": word(document.head.family),
         "players": (players.low, players.high),
         "from": origin,
-        "title": word(document.root.get("title"), document.id),
+        "title": document.title,
     }
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 import click
 
+from interpreter.base.plain_data import Value
 from interpreter.cli import options
-from interpreter.cli.failures import refused
-from interpreter.cli.output import aligned, as_json, notice, say, styled
+from interpreter.cli.failures import refused, refused_for
+from interpreter.cli.output import aligned, as_json, notice, picked, say, say_lines, styled
 
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
@@ -20,22 +21,18 @@ __all__ = ["command"]
 
 
 @click.command("map")
-@click.argument("where", metavar="RULESET|LOG[@N]")
+@options.game_argument
 @click.argument("file", required=False)
 @options.overlays_option
 @click.option(
     "--stats", is_flag=True, help="Print figures instead of a picture: degrees, distances, bridges, cheapest networks."
 )
-@click.option(
-    "--first",
-    type=options.Number(1, 12),
-    metavar="N",
-    help="With --stats: number of nodes in the cheapest networks.  [default: 7]",
+@options.number_option(
+    "--first", about="With --stats: number of nodes in the cheapest networks.  [default: 7]", least=1, most=12
 )
 @options.output_option("text", "json")
-def command(
-    where: str, file: str | None, overlays: tuple[str, ...], stats: bool, first: int | None, output: str
-) -> None:
+@options.requested
+def command(request: options.Request, file: str | None, stats: bool, first: int | None, output: str) -> None:
     """Draw the map of RULESET as SVG to stdout, or to FILE (.svg, or .png with the extra `png`).
 
     For a saved game LOG, the pieces are drawn as they are after N choices, or at its end. The family's `picture`
@@ -54,33 +51,21 @@ def command(
     if not stats and (output != "text" or first is not None):
         raise click.UsageError(f"{'--first' if first is not None else '-o json'} goes with --stats")
     suffix = options.suffix_of(file, ".svg", ".png")
-    saved = options.kept_game(where, **{"with": overlays})
-    if stats:
-        from interpreter.engine.views import measured
-
-        game = saved or _unplayed(where, overlays)
-        graph = measured(game.table, game.state)
-        if graph is None:
-            refused(f"`{game.ruleset.id}` has no graph")
-        _stats(game.ruleset.title, graph, 7 if first is None else first, output)
-    else:
-        _draw(saved or _unplayed(where, overlays), file, suffix)
-
-
-def _unplayed(where: str, overlays: tuple[str, ...]) -> Game:
     from interpreter.drawing.picture import unplayed
 
-    return unplayed(options.loaded(where, overlays))
+    game = request.kept_game() or unplayed(request.load())
+    if stats:
+        _stats(game, 7 if first is None else first, output)
+    else:
+        _draw(game, file, suffix)
 
 
 def _draw(game: Game, file: str | None, suffix: str) -> None:
     from interpreter.drawing.board import drawn
     from interpreter.drawing.picture import picture_of
 
-    try:
+    with refused_for(ValueError):
         picture = picture_of(game)
-    except ValueError as error:
-        refused(str(error))
     svg = drawn(picture)
     if file is None or file == "-":
         click.echo(svg, nl=False)
@@ -102,96 +87,57 @@ def _png(svg: str) -> bytes:
 # --- figures
 
 
-def _stats(title: str, graph: GraphDecl, first: int, output: str) -> None:
+def _stats(game: Game, first: int, output: str) -> None:
+    from interpreter.engine.views import measured
     from interpreter.explain.graph_metrics import figures_of
 
-    figures = figures_of(graph, first)
-    data = _data(graph, figures, first)
-    if output == "json":
-        as_json({"title": title, **data})
-    else:
-        _tell(title, graph, data)
+    graph = measured(game.table, game.state)
+    if graph is None:
+        refused(f"`{game.ruleset.id}` has no graph")
+    data = _data(game.ruleset.title, graph, figures_of(graph, first), first)
+    as_json(data) if output == "json" else _tell(graph, data)
 
 
-class _First(TypedDict):
-    """The cheapest network found from a node."""
-
-    length: int
-    exact: bool
-    nodes: list[str]
-
-
-class _Row(TypedDict):
-    """A node: its links, the mean and the longest of its shortest paths, and the distance to each other node."""
-
-    name: str
-    links: int
-    mean: float | None
-    farthest: int | None
-    first: _First
-    distances: dict[str, int | None]
-
-
-Bridge = TypedDict("Bridge", {"from": str, "to": str, "length": int})
-
-
-class _Data(TypedDict):
-    """Figures of a graph."""
-
-    nodes: int
-    links: int
-    parts: int
-    length: str | None
-    total: int
-    first: int
-    bridges: list[Bridge]
-    rows: list[_Row]
-
-
-def _data(graph: GraphDecl, figures: Figures, first: int) -> _Data:
+def _data(title: str, graph: GraphDecl, figures: Figures, first: int) -> dict[str, Value]:
     from interpreter.language.directed_links import ways_of
 
     names = [node.name for node in graph.nodes]
     lengths = [0] * len(graph.links)
     for way in reversed(ways_of(graph)):  # the direction from the first node wins
         lengths[way.link] = way.length
-    rows: list[_Row] = []
-    for node, name in enumerate(names):
-        others = {names[other]: far for other, far in enumerate(figures.distances[node]) if other != node}
-        reached = [far for far in others.values() if far is not None]
-        network = figures.firsts[node]
-        rows.append(
-            {
-                "name": name,
-                "links": figures.degrees[node],
-                "mean": round(sum(reached) / len(reached), 1) if reached else None,
-                "farthest": max(reached, default=None),
-                "first": {
-                    "length": network.length,
-                    "exact": network.exact,
-                    "nodes": [names[other] for other in network.nodes],
-                },
-                "distances": others,
-            }
-        )
+    ends = ((graph.links[link], lengths[link]) for link in figures.bridges)
     return {
+        "title": title,
         "nodes": len(names),
         "links": len(lengths),
         "parts": figures.parts,
         "length": graph.length,
         "total": sum(lengths),
         "first": first,
-        "bridges": [
-            {"from": names[graph.links[link].a], "to": names[graph.links[link].b], "length": lengths[link]}
-            for link in figures.bridges
-        ],
-        "rows": rows,
+        "bridges": [{"from": names[link.a], "to": names[link.b], "length": length} for link, length in ends],
+        "rows": [_row(names, node, figures) for node in range(len(names))],
     }
 
 
-def _tell(title: str, graph: GraphDecl, data: _Data) -> None:
+def _row(names: list[str], node: int, figures: Figures) -> dict[str, Value]:
+    """Return the figures of a node: its links, the mean and the longest of its shortest paths, the cheapest network
+    found from it, and the distance to each other node."""
+    others = {names[other]: far for other, far in enumerate(figures.distances[node]) if other != node}
+    reached = [far for far in others.values() if far is not None]
+    network = figures.firsts[node]
+    return {
+        "name": names[node],
+        "links": figures.degrees[node],
+        "mean": round(sum(reached) / len(reached), 1) if reached else None,
+        "farthest": max(reached, default=None),
+        "first": {**picked(network, "length", "exact"), "nodes": [names[other] for other in network.nodes]},
+        "distances": others,
+    }
+
+
+def _tell(graph: GraphDecl, data: dict[str, Value]) -> None:
     rows = data["rows"]
-    say(styled(title, bold=True))
+    say(styled(data["title"], bold=True))
     mean = f", {2 * data['links'] / data['nodes']:.1f} at each {graph.node}" if data["nodes"] else ""
     usual = f", {data['total'] / data['links']:.1f} long" if data["links"] else ""
     pieces = "in one piece" if data["parts"] == 1 else f"in {data['parts']} pieces"
@@ -203,7 +149,6 @@ def _tell(title: str, graph: GraphDecl, data: _Data) -> None:
     shown = [f"{bridge['from']} – {bridge['to']} ({bridge['length']})" for bridge in data["bridges"]]
     say("  bridges: " + (", ".join(shown) or "none"))
     say()
-    cheapest = sorted(rows, key=lambda row: (row["first"]["length"], row["name"]))
     columns = (graph.node, "links", "mean distance", "longest", f"first {data['first']}", "which are")
     cells = [
         (
@@ -214,9 +159,8 @@ def _tell(title: str, graph: GraphDecl, data: _Data) -> None:
             row["first"]["length"],
             ", ".join(row["first"]["nodes"][1:]) + ("" if row["first"]["exact"] else " (perhaps not the cheapest)"),
         )
-        for row in cheapest
+        for row in sorted(rows, key=lambda row: (row["first"]["length"], row["name"]))
     ]
     head, *lines = aligned(columns, cells, "  ")
     say(styled(head, dim=True))
-    for line in lines:
-        say(line)
+    say_lines(lines)

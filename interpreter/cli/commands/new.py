@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from interpreter.cli.output import notice, say, styled
+from interpreter.cli import options
+from interpreter.cli.failures import refused, refused_for
+from interpreter.cli.output import notice, relative, say, say_lines, styled
 
 if TYPE_CHECKING:
     from interpreter.authoring.scaffold import NewFile
@@ -28,12 +30,10 @@ _WORD = re.compile(r"[a-z0-9][a-z0-9_-]*")
 @click.argument("name", required=False, metavar="NAME")
 @click.option("--for", "base", metavar="RULESET", help="Ruleset that it is for.  [default: none, for a game]")
 @click.option("--title", metavar="TEXT", help="Title.  [default: from the name]")
-@click.option(
+@options.folder_option(
     "--in",
     "folder",
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="FOLDER",
-    help="Folder of rulesets to write into.  [default: first of REGELWERK_PATH, else `rulesets` if it "
+    about="Folder of rulesets to write into.  [default: first of REGELWERK_PATH, else `rulesets` if it "
     "exists, else the current folder]",
 )
 def command(kind: str | None, name: str | None, base: str | None, title: str | None, folder: Path | None) -> None:
@@ -58,13 +58,10 @@ def command(kind: str | None, name: str | None, base: str | None, title: str | N
     root = folder or _folder()
     if family is not None:
         _check_family(family, root)
-    if kind == "game":
-        if base is not None:
-            raise click.UsageError("--for goes with a map, an overlay or an edition, not with a game")
-        files, ruleset = _game(name, title, root), None
-    else:
-        ruleset = _ruleset(base, family, root)
-        files = _files(kind, name, title, root, ruleset)
+    if kind == "game" and base is not None:
+        raise click.UsageError("--for goes with a map, an overlay or an edition, not with a game")
+    ruleset = _ruleset(base, family, root) if kind != "game" else None
+    files = _files(kind, name, title, root, ruleset)
     _check_free(files, root)
     written: list[Path] = []
     try:
@@ -75,14 +72,13 @@ def command(kind: str | None, name: str | None, base: str | None, title: str | N
         for path in reversed(written):
             path.rmdir() if path.is_dir() else path.unlink()
         raise
-    width = max(len(_shown(root / file.place)) for file in files)
+    width = max(len(relative(root / file.place)) for file in files)
     for file in files:
-        say(f"wrote {styled(_shown(root / file.place).ljust(width), bold=True)}  {file.about}")
-    places = {file.kind: _shown(root / file.place) for file in files}
+        say(f"wrote {styled(relative(root / file.place).ljust(width), bold=True)}  {file.about}")
+    places = {file.kind: relative(root / file.place) for file in files}
     say()
     say("Next:")
-    for line in _commands(kind, files, places, root, ruleset):
-        say(f"  {line}")
+    say_lines(f"  {line}" for line in _commands(kind, files, places, root, ruleset))
 
 
 # --- input
@@ -124,14 +120,12 @@ def _title(title: str | None, name: str) -> str:
 
 
 def _folder() -> Path:
-    """Return the author's folder of rulesets."""
     own = [part for part in os.environ.get("REGELWERK_PATH", "").split(os.pathsep) if part]
     return Path(own[0]) if own else Path("rulesets") if Path("rulesets").is_dir() else Path()
 
 
 def _check_family(family: str, root: Path) -> None:
     from interpreter.base.suggest import did_you_mean
-    from interpreter.cli.failures import refused
 
     known = _shelf(root).ids("family")
     if family not in known:
@@ -139,8 +133,6 @@ def _check_family(family: str, root: Path) -> None:
 
 
 def _ruleset(base: str | None, family: str | None, root: Path) -> Ruleset:
-    """Return the ruleset to build on."""
-    from interpreter.cli.failures import refused
     from interpreter.engine.ruleset import load
 
     shelf = _shelf(root)
@@ -163,7 +155,7 @@ def _family_of(id: str, root: Path) -> str:
     from interpreter.base.yaml_values import word
 
     document, _ = _shelf(root).read("ruleset", id)
-    return word(document.root.get("family")) if document else ""
+    return word(document.head.family) if document else ""
 
 
 def _shelf(root: Path) -> Shelf:
@@ -176,42 +168,27 @@ def _shelf(root: Path) -> Shelf:
 # --- files
 
 
-def _game(name: str, title: str, root: Path) -> list[NewFile]:
-    from interpreter.authoring.scaffold import new_game
-
-    return new_game(name, title, root)
-
-
-def _files(kind: str, name: str, title: str, root: Path, base: Ruleset) -> list[NewFile]:
+def _files(kind: str, name: str, title: str, root: Path, base: Ruleset | None) -> list[NewFile]:
     from interpreter.authoring import scaffold
-    from interpreter.cli.failures import refused
 
+    if base is None:
+        return scaffold.new_game(name, title, root)
     makers = {"map": scaffold.new_map, "overlay": scaffold.new_overlay, "edition": scaffold.new_edition}
-    try:
+    with refused_for(scaffold.Unfit):
         return makers[kind](name, title, root, base)
-    except scaffold.Unfit as unfit:
-        refused(str(unfit))
 
 
 def _check_free(files: list[NewFile], root: Path) -> None:
     """Check that neither the files nor other files with these ids exist."""
-    from interpreter.cli.failures import refused
-
     shelf = _shelf(root)
     for file in files:
         path = root / file.place
         if path.exists() or path.is_symlink():
-            refused(f"`{_shown(path)}` already exists; nothing was written")
+            refused(f"`{relative(path)}` already exists; nothing was written")
         id = file.id.rpartition("/")[2] if file.kind == "ruleset" else file.id
         other = shelf.find(file.kind, id)
         if other is not None:
-            refused(f"the {file.kind} `{id}` already exists, as `{_shown(other)}`; nothing was written")
-
-
-def _shown(path: Path) -> str:
-    """Return the path relative to the current folder if it is below it."""
-    absolute = path.absolute()
-    return (absolute.relative_to(Path.cwd()) if absolute.is_relative_to(Path.cwd()) else path).as_posix()
+            refused(f"the {file.kind} `{id}` already exists, as `{relative(other)}`; nothing was written")
 
 
 def _write(path: Path, text: str, written: list[Path]) -> None:
@@ -229,7 +206,6 @@ def _check_runs(kind: str, files: list[NewFile], root: Path, base: Ruleset | Non
     """Check that the new files load; otherwise report why, and what to write by hand."""
     from interpreter.authoring.scaffold import left_out
     from interpreter.base.diagnostics import RulesetError, rendered
-    from interpreter.cli.failures import refused
     from interpreter.engine.ruleset import load
 
     try:
@@ -241,26 +217,23 @@ def _check_runs(kind: str, files: list[NewFile], root: Path, base: Ruleset | Non
         more = left_out(base, files[0]) if base is not None and kind == "map" else []
         if base is None or not more:
             notice("\n".join(rendered(error.diagnostics)))
-            beside = _shown(base.shelf.roots[0]) if base is not None else ""
-            hint = (
-                f"; `--in {beside}` writes beside `{base.id}`" if base is not None and _is_elsewhere(base, root) else ""
-            )
+            hint = ""
+            if base is not None and _is_elsewhere(base, root):
+                hint = f"; `--in {relative(base.shelf.roots[0])}` writes beside `{base.id}`"
             refused(f"the generated files do not suit the family; nothing was written{hint}")
         model = base.composition.single("nodes")
         place = f", as `{model.file}` does" if model is not None else ""
-        refused(
-            f"a map for `{base.id}` must also declare {', '.join(more)}{place}, which cannot be generated; "
-            "nothing was written"
-        )
+        lacking = f"a map for `{base.id}` must also declare {', '.join(more)}{place}"
+        refused(f"{lacking}, which cannot be generated; nothing was written")
 
 
 # --- next steps
 
 
 def _commands(kind: str, files: list[NewFile], places: dict[str, str], root: Path, base: Ruleset | None) -> list[str]:
-    first = _shown(root / files[0].place)
+    first = relative(root / files[0].place)
     if kind == "overlay" and base is not None:
-        name = _shown(base.document.path) if _is_elsewhere(base, root) else base.id
+        name = relative(base.document.path) if _is_elsewhere(base, root) else base.id
         run = f"regelwerk run {name} --with {files[0].id if _is_known(root) else first}"
         lines = [f"regelwerk validate {first}", run]
     else:

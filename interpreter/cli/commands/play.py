@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -15,6 +15,7 @@ from interpreter.cli.output import notice, say, styled
 
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
+    from interpreter.engine.ruleset import Ruleset
     from interpreter.play.match import Match
     from interpreter.play.narration import Narrator
 
@@ -22,26 +23,17 @@ __all__ = ["command"]
 
 
 @click.command("play")
-@click.argument("where", metavar="RULESET|LOG[@N]")
+@options.game_argument
 @options.overlays_option
 @options.players_option()
-@click.option("--seat", type=options.Number(min=1), default=1, metavar="N", help="Your seat.  [default: 1]")
+@options.number_option("--seat", about="Your seat.  [default: 1]", least=1, default=1)
 @options.seed_option
 @options.settings_option
 @options.bots_option()
 @click.option("-v", "--verbose", is_flag=True, help="Print every line by itself, with its rule and citations.")
 @options.language_option
-def command(
-    where: str,
-    overlays: tuple[str, ...],
-    players: int | None,
-    seat: int,
-    seed: int | None,
-    settings: tuple[str, ...],
-    bots: str | None,
-    verbose: bool,
-    language: str,
-) -> None:
+@options.requested
+def command(request: options.Request, seat: int, verbose: bool, language: str) -> None:
     """Take one seat and play against bots, or continue the saved game LOG (after N choices).
 
     Type the number of an option, or its words: the name of an alternative, then its values as they are printed, with
@@ -60,31 +52,33 @@ def command(
     from interpreter.play.match import Match
     from interpreter.play.narration import Narrator
 
-    saved = options.kept_game(where, players=players, seed=seed, set=settings, **{"with": overlays})
-    here = (saved.ruleset, saved.table.seats) if saved is not None else None
-    loaded, number = here or options.players_for(options.loaded(where, overlays), players)
+    saved = request.kept_game()
+    if saved is not None:
+        ruleset = cast("Ruleset", saved.ruleset)
+        setup = options.Setup(ruleset, (), saved.table.seats, saved.origin["seed"], {})
+    else:
+        setup = request.setup()
+    loaded, number = setup.ruleset, setup.players
     language = options.language_for(loaded, language)
     if seat > number:
         raise click.BadParameter(
             f"there {'is' if number == 1 else 'are'} {counted(number, 'player')}", param_hint="--seat"
         )
-    start = saved.origin["seed"] if saved is not None else options.seed_for(seed)
-    values = {} if saved is not None else options.settings_for(loaded, number, settings)
-    table = options.bots_for(loaded, number, bots, {seat - 1: Person(seat - 1, sys.stdin, language)})
+    table = setup.bots(request.bots, {seat - 1: Person(seat - 1, sys.stdin, language)})
     others = ", ".join(dict.fromkeys(bot.name for at, bot in enumerate(table) if at != seat - 1))
     header = frame(
         language,
         "begin_play",
         title=title_of(loaded, language),
         players=frame(language, "players", n=number),
-        seed=start,
+        seed=setup.seed,
         you=frame(language, "player", n=seat),
         against=frame(language, "against", bots=others) if others else "",
     )
     say(styled(header, bold=True))
     tell = partial(print_entry, output="text", verbose=verbose)
     narrator = Narrator(tell, language, seat - 1, joins=not verbose)
-    _play(Match(loaded, table, start, values, watchers=[narrator], game=saved), narrator, seat - 1)
+    _play(Match(loaded, table, setup.seed, setup.settings, watchers=[narrator], game=saved), narrator, seat - 1)
 
 
 def _play(match: Match, narrator: Narrator, seat: int) -> None:

@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from interpreter.base.plain_data import Json
 from interpreter.cli import options
-from interpreter.cli.output import as_json, notice, say, styled
+from interpreter.cli.output import as_json, notice, picked, say, styled
 
 if TYPE_CHECKING:
-    from interpreter.engine.game import Game
     from interpreter.engine.views import Line
 
 __all__ = ["command"]
@@ -55,25 +53,19 @@ def command(log: str, ruleset: str | None, numbers: bool, output: str) -> None:
             say(f"differs at {difference}" if difference.number else f"differs: {difference}")
         raise click.exceptions.Exit(1) from None
     places = list(game.result.places) if game.result is not None else None
+    lines = list(numbered_lines(game.table, game.state)) if numbers else []
     if output == "json":
-        lines = {"lines": [_numbered(*each) for each in numbered_lines(game.table, game.state)]} if numbers else {}
-        as_json({**data, "same": True, "places": places, **lines})
+        shown = [{"number": number, **picked(line, "kind", "name", "text")} for number, line in lines]
+        as_json({**data, "same": True, "places": places, **({"lines": shown} if numbers else {})})
     else:
-        if numbers:
-            _tell(game)
+        _tell(lines)
         ending = f", places {places}" if places is not None else ", not finished"
         say(f"{loaded.id}, seed {data['seed']}: {data['choices']} choices, all the same{ending}")
 
 
-def _numbered(number: str, line: Line) -> dict[str, Json]:
-    return {"number": number, "kind": line.kind, "name": line.name, "text": line.text}
-
-
-def _tell(game: Game) -> None:
+def _tell(lines: list[tuple[str, Line]]) -> None:
     """Print the numbered log, without empty lines."""
-    from interpreter.engine.views import numbered_lines
-
-    lines = [(number, line.text) for number, line in numbered_lines(game.table, game.state) if line.text]
-    width = max((len(number) for number, _ in lines), default=0)
-    for number, text in lines:
+    told = [(number, line.text) for number, line in lines if line.text]
+    width = max((len(number) for number, _ in told), default=0)
+    for number, text in told:
         say(f"{styled(number.rjust(width), dim=True)}  {text}")

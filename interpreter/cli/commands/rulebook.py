@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from interpreter.base.plurals import counted
 from interpreter.cli import options
-from interpreter.cli.failures import refused
-from interpreter.cli.output import notice
+from interpreter.cli.failures import refused_for
+from interpreter.cli.output import write_page
 
 if TYPE_CHECKING:
     from interpreter.pages.page import Page
@@ -30,15 +29,8 @@ SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm":
 @click.option(
     "-o", "--output", type=click.Choice(["html", "markdown"]), help="Output format.  [default: as FILE ends; markdown]"
 )
-def command(
-    ruleset: str,
-    file: str | None,
-    overlays: tuple[str, ...],
-    players: int | None,
-    settings: tuple[str, ...],
-    sheet: bool,
-    output: str | None,
-) -> None:
+@options.requested
+def command(request: options.Request, file: str | None, sheet: bool, output: str | None) -> None:
     """Write RULESET as a rulebook, to FILE or stdout: components, the board, tables, the course of a round, every rule
     in the order of play with its rulebook sentences, interpretations, and the source file of each part.
 
@@ -61,41 +53,32 @@ def command(
     from interpreter.pages.markdown import markdown_of
 
     form = output or SUFFIXES[options.suffix_of(file, *SUFFIXES)]
-    page = (sheet and _sheet_of_file(ruleset, overlays, players, settings)) or _page(
-        ruleset, overlays, players, settings, sheet=sheet
-    )
+    page = (sheet and _sheet_of_file(request)) or _page(request, sheet=sheet)
     text = html_of(page) if form == "html" else markdown_of(page)
-    if file is None or file == "-":
-        click.echo(text, nl=False)
-        return
-    Path(file).write_text(text, encoding="utf-8")
-    notice(f"{file}: {page.title}, {counted(sum(1 for _ in page.all_sections()), 'section')}")
+    write_page(text, file, f"{page.title}, {counted(sum(1 for _ in page.all_sections()), 'section')}")
 
 
-def _page(name: str, overlays: tuple[str, ...], players: int | None, settings: tuple[str, ...], *, sheet: bool) -> Page:
-    """Return the rulebook or the sheet of a ruleset."""
+def _page(request: options.Request, *, sheet: bool) -> Page:
     from interpreter.pages.rulebook import rulebook_of
     from interpreter.pages.sheet import sheet_of
 
-    loaded = options.loaded(name, overlays)
-    values = None
-    if players is not None or settings:
-        played, number = options.players_for(loaded, players)
-        values = played.settings(options.settings_for(played, number, settings))
-        loaded = played if players is not None else loaded
-    return (sheet_of if sheet else rulebook_of)(loaded, players, values)
+    loaded, values = request.load(), None
+    if request.players is not None or request.settings:
+        setup = request.setup(loaded)
+        values = setup.ruleset.settings(setup.settings)
+        loaded = setup.ruleset if request.players is not None else loaded
+    return (sheet_of if sheet else rulebook_of)(loaded, request.players, values)
 
 
-def _sheet_of_file(name: str, overlays: tuple[str, ...], players: int | None, settings: tuple[str, ...]) -> Page | None:
+def _sheet_of_file(request: options.Request) -> Page | None:
     """Return the sheet of an overlay, map or edition; None if the name is none of these."""
     from interpreter.pages.sheet import part_named, sheet_of_file
 
-    found = part_named(name)
+    found = part_named(request.ruleset)
     if found is None:
         return None
-    if overlays or settings:
-        raise click.UsageError(f"--{'with' if overlays else 'set'} goes with a ruleset, and `{name}` is none")
-    try:
-        return sheet_of_file(*found, players)
-    except (LookupError, ValueError) as error:
-        refused(str(error.args[0]))
+    if request.overlays or request.settings:
+        option = "with" if request.overlays else "set"
+        raise click.UsageError(f"--{option} goes with a ruleset, and `{request.ruleset}` is none")
+    with refused_for(LookupError, ValueError):
+        return sheet_of_file(*found, request.players)

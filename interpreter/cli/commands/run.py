@@ -13,13 +13,12 @@ from interpreter.base.messages import frame, listed_in
 from interpreter.base.plain_data import Json
 from interpreter.base.plurals import stacked
 from interpreter.cli import options
-from interpreter.cli.output import as_json, board, discard_output, say, styled, wrapped
+from interpreter.cli.output import as_json, board, discard_output, picked, say, styled, wrapped
 from interpreter.language.types import SEAT
 
 if TYPE_CHECKING:
     from interpreter.bots.player import Bot
     from interpreter.engine.game import Game
-    from interpreter.engine.ruleset import Ruleset
     from interpreter.engine.views import BoardTable, Line, Spoken
 
 __all__ = ["as_data", "command", "print_entry", "print_result"]
@@ -32,25 +31,14 @@ __all__ = ["as_data", "command", "print_entry", "print_result"]
 @options.seed_option
 @options.settings_option
 @options.bots_option()
-@click.option(
-    "--log", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True), help="Save the game to a file."
-)
+@options.file_option("--log", about="Save the game to a file.", allow_dash=True)
 @click.option("-v", "--verbose", is_flag=True, help="Print every line by itself, with its rule and citations.")
 @click.option("--prompts", is_flag=True, help="Print what each decision asks, before the choice.")
 @options.language_option
 @options.output_option("text", "json")
+@options.requested
 def command(
-    ruleset: str,
-    overlays: tuple[str, ...],
-    players: int | None,
-    seed: int | None,
-    settings: tuple[str, ...],
-    bots: str | None,
-    log: Path | None,
-    verbose: bool,
-    prompts: bool,
-    language: str,
-    output: str,
+    request: options.Request, log: Path | None, verbose: bool, prompts: bool, language: str, output: str
 ) -> None:
     """Let bots play a whole game and print it. Lines that read as one are one, such as what a player does in a turn,
     unless -v is given; with -o json, every line is an object.
@@ -68,12 +56,11 @@ def command(
     from interpreter.play.match import Match, Watcher
     from interpreter.play.narration import Narrator
 
-    loaded, number = options.players_for(options.loaded(ruleset, overlays), players)
-    options.tell_plain(loaded)
-    language = options.language_for(loaded, language)
-    start = options.seed_for(seed)
-    values = options.settings_for(loaded, number, settings)
-    table = options.bots_for(loaded, number, bots)
+    setup = request.setup()
+    options.tell_plain(setup.ruleset)
+    language = options.language_for(setup.ruleset, language)
+    table = setup.bots(request.bots)
+    names = [bot.name for bot in table]
 
     def tell(entry: Line | BoardTable) -> None:
         try:
@@ -91,15 +78,13 @@ def command(
             recorder = Recorder(stack.enter_context(_log_file(log)).write)
             watchers.append(recorder)
         if output == "json":
-            names = [bot.name for bot in table]
-            about = {"ruleset": loaded.id, "overlays": list(overlays), "players": number, "seed": start}
-            as_json({"kind": "begin", **about, "settings": values, "bots": names}, compact=True)
+            as_json({"kind": "begin", **setup.as_data(), "bots": names}, compact=True)
         else:
-            say(styled(_header(loaded, overlays, number, start, values, table, language), bold=True))
+            say(styled(_header(setup, names, language), bold=True))
         stack.callback(narrator.flush)
-        match = Match(loaded, table, start, values, watchers=watchers)
+        match = Match(setup.ruleset, table, setup.seed, setup.settings, watchers=watchers)
         if recorder is not None:
-            recorder.begin(match.game, [bot.name for bot in table])
+            recorder.begin(match.game, names)
         match.play()
         if recorder is not None:
             recorder.finish(match.game)
@@ -123,32 +108,23 @@ def _log_file(log: Path) -> Iterator[IO[str]]:
         unfinished.unlink(missing_ok=True)
 
 
-def _header(
-    ruleset: Ruleset,
-    overlays: Sequence[str],
-    players: int,
-    seed: int,
-    settings: dict[str, Json],
-    bots: Sequence[Bot],
-    language: str,
-) -> str:
+def _header(setup: options.Setup, bots: Sequence[str], language: str) -> str:
     """Return the first line, with all that is needed to reproduce the game."""
     from interpreter.engine.views import title_of
 
-    extra = [*stacked(overlays, language)] + [f"{key}={value}" for key, value in settings.items()]
+    extra = [*stacked(setup.overlays, language)] + [f"{key}={value}" for key, value in setup.settings.items()]
     return frame(
         language,
         "begin",
-        title=title_of(ruleset, language),
-        which=", ".join([ruleset.id, *extra]),
-        players=frame(language, "players", n=players),
-        seed=seed,
-        bots=", ".join(bot.name for bot in bots),
+        title=title_of(setup.ruleset, language),
+        which=", ".join([setup.ruleset.id, *extra]),
+        players=frame(language, "players", n=setup.players),
+        seed=setup.seed,
+        bots=", ".join(bots),
     )
 
 
 def print_entry(entry: Line | BoardTable, output: str, *, verbose: bool = False) -> None:
-    """Print a line or a board."""
     from interpreter.engine.views import BoardTable
 
     if output == "json":
@@ -160,7 +136,6 @@ def print_entry(entry: Line | BoardTable, output: str, *, verbose: bool = False)
 
 
 def _source(line: Line) -> str:
-    """Return the rule and citations of a line, in brackets."""
     if not line.rule:
         return ""
     cites = f": {', '.join(line.cites)}" if line.cites else ""
@@ -168,27 +143,11 @@ def _source(line: Line) -> str:
 
 
 def as_data(entry: Line | BoardTable) -> dict[str, Json]:
-    """Return a line or a board as JSON data."""
     from interpreter.engine.views import BoardTable
 
     if isinstance(entry, BoardTable):
-        return {
-            "kind": "board",
-            "name": entry.name,
-            "text": entry.text,
-            "columns": list(entry.columns),
-            "rows": [list(row) for row in entry.rows],
-        }
-    return {
-        "kind": entry.kind,
-        "name": entry.name,
-        "text": entry.text,
-        "actor": entry.actor,
-        "values": entry.values,
-        "rule": entry.rule,
-        "cites": list(entry.cites),
-        "place": entry.place,
-    }
+        return {"kind": "board", **picked(entry, "name", "text", "columns", "rows")}
+    return picked(entry, "kind", "name", "text", "actor", "values", "rule", "cites", "place")
 
 
 def _more_columns(spoken: Spoken, names: Sequence[str]) -> dict[str, dict[int, str]]:
@@ -216,14 +175,9 @@ def print_result(game: Game, bots: Sequence[Bot], output: str, language: str = "
         return
     keys = list(map(game.ruleset.model.keys_by_name, result.keys))
     if output == "json":
-        data: dict[str, Json] = {
-            "kind": "result",
-            "places": list(result.places),
-            "winners": result.winners,
-            "keys": keys,
-        }
-        if provenance := game.ruleset.composition.provenance:
-            data["provenance"] = provenance
+        data = {"kind": "result", **picked(result, "places", "winners"), "keys": keys}
+        provenance = game.ruleset.composition.provenance
+        data |= {"provenance": provenance} if provenance else {}
         as_json({**data, "decisions": len(game.choices), "digest": game.digest()}, compact=True)
         return
     spoken = Spoken(game.table, game.state, language)

@@ -12,6 +12,7 @@ import click
 from interpreter.base.diagnostics import readable
 from interpreter.base.extras import install_command
 from interpreter.cli import options
+from interpreter.cli.failures import wrong_value
 from interpreter.cli.output import notice
 
 __all__ = ["command"]
@@ -22,16 +23,8 @@ _HERE = ("127.0.0.1", "localhost", "::1")
 @click.command("serve")
 @click.argument("rulesets", metavar="[RULESET]...", nargs=-1)
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen on.")
-@click.option(
-    "--port", default=8765, show_default=True, type=options.Number(0, 65535), metavar="N", help="Port to listen on."
-)
-@click.option(
-    "--name",
-    "names",
-    multiple=True,
-    metavar="HOST",
-    help="Host name of this server behind a reverse proxy. Repeatable.",
-)
+@options.number_option("--port", about="Port to listen on.", least=0, most=65535, default=8765, show=True)
+@options.several_option("--name", "names", metavar="HOST", about="Host name of this server behind a reverse proxy.")
 @click.option("--data", metavar="FILE", help="Database of the tables.  [default: in your data folder]")
 @click.option(
     "--pace",
@@ -41,19 +34,9 @@ _HERE = ("127.0.0.1", "localhost", "::1")
     metavar="SECONDS",
     help="Time before a bot chooses.",
 )
-@click.option(
-    "--bots",
-    multiple=True,
-    metavar="cmd:COMMAND",
-    help="Seat a program as a bot at the tables. Repeatable.",
-)
+@options.several_option("--bots", metavar="cmd:COMMAND", about="Seat a program as a bot at the tables.")
 @click.option("--no-browser", is_flag=True, help="Do not open a browser.")
-@click.option(
-    "--watch",
-    multiple=True,
-    metavar="FILE|RULESET",
-    help="Reload the rules of open tables when a file changes. Repeatable.",
-)
+@options.several_option("--watch", metavar="FILE|RULESET", about="Reload the rules of open tables when a file changes.")
 def command(
     rulesets: tuple[str, ...],
     host: str,
@@ -92,12 +75,10 @@ def command(
     from interpreter.serve.watching import Watch
 
     for bot in bots:
-        try:
+        with wrong_value("--bots"):
             if not bot.startswith("cmd:"):
                 raise ValueError(f"got `{bot}`, want a program: `cmd:./mybot`; bots of the rulesets are offered anyway")
             CommandBot(bot)
-        except ValueError as error:
-            raise click.BadParameter(str(error), param_hint="--bots") from None
     path = Path(data) if data is not None else _own_file()
     try:
         hall = Hall(Store(path), pace, [*rulesets, *watch] if rulesets or watch else (), bots)
@@ -105,7 +86,7 @@ def command(
         raise click.ClickException(f"cannot open the database of tables: {error}") from None
     for damaged in hall.damaged:
         notice(readable(f"the table {damaged.id} is damaged and was put aside: {damaged.why}"))
-    watched = Watch(hall, watch).run if watch else None
+    watched = Watch(hall).run if watch else None
     app = application(hall, {*names, *(() if host in _HERE else (host,))}, before=watched)
     server = uvicorn.Server(configured(app, host, port))
     stop = server.handle_exit
@@ -121,8 +102,7 @@ def command(
 def _own_file() -> Path:
     from platformdirs import user_data_path
 
-    folder = user_data_path("regelwerk", appauthor=False, ensure_exists=True)
-    return folder / "tables.sqlite"
+    return user_data_path("regelwerk", appauthor=False, ensure_exists=True) / "tables.sqlite"
 
 
 def _run(server: object, host: str, port: int, path: Path, *, browser: bool) -> None:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, TypedDict, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from interpreter.base.plain_data import Value
 from interpreter.base.suggest import did_you_mean
 from interpreter.cli import options
-from interpreter.cli.output import aligned, as_json, say, styled
+from interpreter.cli.output import as_json, picked, say, say_heading, say_lines, say_rows, say_table, styled
 
 if TYPE_CHECKING:
     from interpreter.base.source import Span
     from interpreter.engine.ruleset import Ruleset
     from interpreter.language.core import Expression
-    from interpreter.language.model import CheckedTrigger, TriggerCase
+    from interpreter.language.model import CheckedTrigger, RuleLayer, TriggerCase
 
 __all__ = ["command"]
 
@@ -45,16 +46,9 @@ COMPILED = ("ir", "wat")
 @options.players_option()
 @options.settings_option
 @options.output_option("text", "json")
+@options.requested
 def command(
-    ruleset: str,
-    name: str | None,
-    overlays: tuple[str, ...],
-    players: int | None,
-    settings: tuple[str, ...],
-    output: str,
-    policy: str | None,
-    ir: str | None,
-    **flags: bool,
+    request: options.Request, name: str | None, output: str, policy: str | None, ir: str | None, **flags: bool
 ) -> None:
     """Show the parts of a ruleset: its files in the order of their layers, and each declaration with its file.
 
@@ -73,24 +67,21 @@ def command(
     if len(views) > 1:
         raise click.UsageError(f"--{views[0]} and --{views[1]} are two views: choose one")
     view = views[0] if views else None
-    if view not in COMPILED and any(":=" in setting for setting in settings):
-        raise click.BadParameter("a number of seats goes with a game only: leave it out", param_hint="--with")
-    if view not in COMPILED and (players is not None or settings):
-        raise click.UsageError("--players and --set go with --ir and --wat")
-    if name is not None and view not in COMPILED:
-        remedy = f"`regelwerk explain {ruleset} {name}` tells about a name"
-        raise click.UsageError(f"the name of a rule goes with --ir and --wat; {remedy}")
-    loaded = options.loaded(ruleset, overlays)
     if view in COMPILED:
-        _tell_functions(loaded, players, settings, output, name, ir)
+        _tell_functions(request, output, name, ir)
         return
-    show = _views()[view] if policy is None else _view(partial(_policy, name=policy), _tell_policy)
-    show(loaded, output)
+    if any(":=" in setting for setting in request.settings):
+        raise click.BadParameter("a number of seats goes with a game only: leave it out", param_hint="--with")
+    if request.players is not None or request.settings:
+        raise click.UsageError("--players and --set go with --ir and --wat")
+    if name is not None:
+        remedy = f"`regelwerk explain {request.ruleset} {name}` tells about a name"
+        raise click.UsageError(f"the name of a rule goes with --ir and --wat; {remedy}")
+    show = _VIEWS[view] if policy is None else _view(partial(_policy, name=policy), _tell_policy)
+    show(request.load(), output)
 
 
-def _tell_functions(
-    ruleset: Ruleset, players: int | None, assignments: tuple[str, ...], output: str, name: str | None, ir: str | None
-) -> None:
+def _tell_functions(request: options.Request, output: str, name: str | None, ir: str | None) -> None:
     """Print the functions of a module: as intermediate representation after the pass ``ir``, or as WebAssembly text if
     ``ir`` is None."""
     from interpreter.compiler.ir.printer import text_of
@@ -98,6 +89,7 @@ def _tell_functions(
     from interpreter.compiler.wasm import emit
     from interpreter.play.table_module import module_forms, rule_of
 
+    loaded = request.load()
     names = [BUILT, *(each.__name__ for each in PASSES)]
     if ir and ir not in names and name is None:
         name, ir = ir, ""  # `--ir NAME`
@@ -105,9 +97,9 @@ def _tell_functions(
         known = ", ".join(f"`{each}`" for each in names)
         near = did_you_mean(ir, names) or "."
         raise click.BadParameter(f"unknown pass `{ir}`{near} The passes are {known}", param_hint="--ir")
-    ruleset, people = options.players_for(ruleset, players)
-    table = ruleset.table(people, ruleset.settings(options.settings_for(ruleset, people, assignments)))
-    builder, forms = module_forms(ruleset, table)
+    setup = request.setup(loaded)
+    ruleset, people = setup.ruleset, setup.players
+    builder, forms = module_forms(ruleset, ruleset.table(people, ruleset.settings(setup.settings)))
     last = names[-1] if ir is None else ir or BUILT
     functions = {**forms[BUILT], **forms[last]}
     rules = {each: rule_of(builder.purposes.get(each, "")) for each in functions}
@@ -129,11 +121,12 @@ def _tell_functions(
         say("\n\n".join(texts.values()))
 
 
-Data = TypeVar("Data")
-View = Callable[["Ruleset", str], None]
+_Data = dict[str, Value]
+_Shown = TypeVar("_Shown")
+_View = Callable[["Ruleset", str], None]
 
 
-def _view(data_of: Callable[[Ruleset], Data], tell: Callable[[Data], None]) -> View:
+def _view(data_of: Callable[[Ruleset], _Shown], tell: Callable[[_Shown], None]) -> _View:
     """Return a view that prints the data as JSON, or as text with ``tell``."""
 
     def show(ruleset: Ruleset, output: str) -> None:
@@ -143,172 +136,94 @@ def _view(data_of: Callable[[Ruleset], Data], tell: Callable[[Data], None]) -> V
     return show
 
 
-def _views() -> dict[str | None, View]:
-    return {
-        None: _view(_parts, _tell_parts),
-        "layers": _view(_layers, _tell_layers),
-        "events": _view(_events, _tell_events),
-        "interpretations": _view(_interpretations, _tell_interpretations),
-        "chance": _view(_chance, _tell_chance),
-        "passes": _view(_passes, _tell_passes),
-    }
-
-
 # --- parts
 
 
-class _File(TypedDict):
-    kind: str
-    id: str
-    file: str
-
-
-class _Parts(TypedDict):
-    """Parts of a ruleset: its files, and the files of each declaration."""
-
-    ruleset: str
-    title: str
-    about: str
-    family: str
-    players: tuple[int, int]
-    takes: dict[str, str]
-    rulebooks: list[str]
-    provenance: dict[str, str]
-    digest: str
-    files: list[_File]
-    sections: dict[str, dict[str, list[str]]]
-
-
-def _parts(ruleset: Ruleset) -> _Parts:
+def _parts(ruleset: Ruleset) -> _Data:
+    """Return the parts of a ruleset: its files, and the files of each declaration."""
     composition = ruleset.composition
-    sections = {
-        section: {name: [entry.file for entry in layers] for name, layers in names.items()}
-        for section, names in composition.sections.items()
-        if names
-    }
+    players = composition.players
     return {
         "ruleset": ruleset.id,
-        "title": composition.title,
-        "about": composition.about,
-        "family": composition.family,
-        "players": (composition.players.low, composition.players.high),
-        "takes": {str(number): overlay for number, overlay in composition.players.overlays},
-        "rulebooks": list(composition.rulebooks),
-        "provenance": composition.provenance,
+        **picked(composition, "title", "about", "family"),
+        "players": (players.low, players.high),
+        "takes": {str(number): overlay for number, overlay in players.overlays},
+        **picked(composition, "rulebooks", "provenance"),
         "digest": ruleset.digest,
-        "files": [{"kind": d.kind, "id": d.id, "file": d.file.name} for d in composition.documents],
-        "sections": sections,
+        "files": [{"kind": each.kind, "id": each.id, "file": each.file.name} for each in composition.documents],
+        "sections": {
+            section: {name: [entry.file for entry in layers] for name, layers in names.items()}
+            for section, names in composition.sections.items()
+            if names
+        },
     }
 
 
-def _tell_parts(data: _Parts) -> None:
+def _tell_parts(data: _Data) -> None:
     low, high = data["players"]
     say(styled(f"{data['title']} ({data['ruleset']})", bold=True))
     say(f"family {data['family']}, {low} to {high} players")
-    for number, overlay in data["takes"].items():
-        say(f"a game of {number} includes {overlay}")
+    say_lines(f"a game of {number} includes {overlay}" for number, overlay in data["takes"].items())
     if data["rulebooks"]:
         say(f"rulebooks: {', '.join(data['rulebooks'])}")
-    for file, text in data["provenance"].items():
-        say(f"{file}: {text}")
-    _heading("files, each a layer over those before it")
-    _table(("kind", "id", "file"), ([file["kind"], file["id"], file["file"]] for file in data["files"]))
+    say_lines(f"{file}: {text}" for file, text in data["provenance"].items())
+    say_heading("files, each a layer over those before it")
+    say_rows(file.values() for file in data["files"])
     for section, names in data["sections"].items():
-        _heading(section.replace("_", " "))
-        rows = [(name, " ← ".join(reversed(list(dict.fromkeys(files))))) for name, files in names.items()]
-        _table(("name", "from"), rows)
-
-
-def _heading(text: str) -> None:
-    say()
-    say(styled(text, bold=True))
-
-
-def _table(columns: tuple[str, ...], rows: Iterable[Sequence[object]]) -> None:
-    for line in aligned(columns, rows, "  ")[1:]:
-        say(line)
+        say_heading(section.replace("_", " "))
+        say_rows((name, " ← ".join(reversed(list(dict.fromkeys(files))))) for name, files in names.items())
 
 
 # --- layers
 
 
-class _Layer(TypedDict):
-    layer: int
-    file: str
-    covers: str | None
-    part: str | None
-    when: str | None
-    cites: list[str]
-    place: str
-
-
-class _Layered(TypedDict):
-    """A rule and its layers, uppermost first."""
-
-    rule: str
-    form: str
-    layers: list[_Layer]
-
-
-def _layers(ruleset: Ruleset) -> list[_Layered]:
+def _layers(ruleset: Ruleset) -> list[_Data]:
+    """Return the rules with their layers, uppermost first."""
     return [
-        {
-            "rule": rule.name,
-            "form": rule.form,
-            "layers": [
-                {
-                    "layer": layer.layer,
-                    "file": layer.file,
-                    "covers": layer.covers or None,
-                    "part": layer.part or None,
-                    "when": " ".join(layer.when.span.text.split()) if layer.when is not None else None,
-                    "cites": list(layer.cites),
-                    "place": str(layer.span),
-                }
-                for layer in reversed(rule.layers)
-            ],
-        }
+        {"rule": rule.name, "form": rule.form, "layers": list(map(_layer, reversed(rule.layers)))}
         for rule in ruleset.model.rules.values()
     ]
 
 
-def _tell_layers(data: list[_Layered]) -> None:
+def _layer(layer: RuleLayer) -> _Data:
+    return {
+        **picked(layer, "layer", "file"),
+        "covers": layer.covers or None,
+        "part": layer.part or None,
+        "when": _on_one_line(layer.when.span) if layer.when is not None else None,
+        "cites": layer.cites,
+        "place": str(layer.span),
+    }
+
+
+def _tell_layers(data: list[_Data]) -> None:
     for rule in data:
         say(f"{styled(rule['rule'], bold=True)} ({rule['form']})")
-        rows = []
-        for layer in rule["layers"]:
-            guard = f"when {layer['when']}" if layer["when"] else ""
-            rows.append((layer["covers"] or "introduces", layer["place"], guard, ", ".join(layer["cites"])))
-        _table(("", "", "", ""), rows)
+        say_rows(
+            (
+                each["covers"] or "introduces",
+                each["place"],
+                f"when {each['when']}" if each["when"] else "",
+                ", ".join(each["cites"]),
+            )
+            for each in rule["layers"]
+        )
 
 
 # --- events
 
 
-class _InPhase(TypedDict):
-    occurs: bool
-    cases: dict[str, str]
-
-
-class _Heard(TypedDict):
-    """An event; for each phase, whether it can occur there, and the cases of triggers that handle it."""
-
-    event: str
-    file: str
-    phases: dict[str, _InPhase]
-
-
-def _events(ruleset: Ruleset) -> list[_Heard]:
+def _events(ruleset: Ruleset) -> list[_Data]:
+    """Return the events; for each phase, whether one can occur there, and the cases of triggers that handle it."""
     model, reach = ruleset.model, ruleset.program.reach
-    rows: list[_Heard] = []
+    rows = []
     for event in model.events.values():
         triggers = [trigger for trigger in model.triggers.values() if trigger.event == event.name]
-        phases: dict[str, _InPhase] = {}
+        phases = {}
         for phase in model.phases:
             facts = reach.phase_facts.get(phase)
-            cases = {trigger.name: _case(trigger, phase) for trigger in triggers}
-            occurs = facts is not None and event.name in facts.events
-            phases[phase] = {"occurs": occurs, "cases": {name: case for name, case in cases.items() if case}}
+            cases = {trigger.name: case for trigger in triggers if (case := _case(trigger, phase))}
+            phases[phase] = {"occurs": facts is not None and event.name in facts.events, "cases": cases}
         rows.append({"event": event.name, "file": event.file, "phases": phases})
     return rows
 
@@ -327,9 +242,8 @@ def _case(trigger: CheckedTrigger, phase: str) -> str | None:
     return "otherwise" if len(trigger.cases) > 1 else "always"
 
 
-def _tell_events(data: list[_Heard]) -> None:
+def _tell_events(data: list[_Data]) -> None:
     """Print the events. A dot means that an event cannot occur in a phase, a dash that no trigger handles it there."""
-    phases = list(data[0]["phases"]) if data else []
     rows = []
     for event in data:
         cells = []
@@ -337,29 +251,13 @@ def _tell_events(data: list[_Heard]) -> None:
             heard = ", ".join(f"{name}: {case}" for name, case in phase["cases"].items())
             cells.append((heard or "–") if phase["occurs"] else "·")
         rows.append((event["event"], *cells))
-    for line in aligned(("event", *phases), rows):
-        say(line)
+    say_table(("event", *(data[0]["phases"] if data else ())), rows)
 
 
 # --- policies
 
 
-class _PolicyLine(TypedDict):
-    name: str | None
-    place: str
-    text: str
-
-
-class _Way(TypedDict):
-    """The composed lines of a policy for a decision."""
-
-    decision: str
-    when: str | None
-    cites: list[str]
-    lines: list[_PolicyLine]
-
-
-def _policy(ruleset: Ruleset, name: str) -> list[_Way]:
+def _policy(ruleset: Ruleset, name: str) -> list[_Data]:
     """Return the composed lines of a policy for each decision. Parts with a condition come first."""
     from interpreter.bots.registry import policies_for
 
@@ -371,7 +269,7 @@ def _policy(ruleset: Ruleset, name: str) -> list[_Way]:
         {
             "decision": decision,
             "when": " and ".join(_on_one_line(guard.span) for guard in _guards(way.when)) or None,
-            "cites": list(way.cites),
+            "cites": way.cites,
             "lines": [
                 {"name": line.name or None, "place": str(line.span), "text": _on_one_line(line.span)}
                 for line in way.lines
@@ -397,48 +295,29 @@ def _on_one_line(span: Span) -> str:
     return " ".join(span.text.split())
 
 
-def _tell_policy(data: list[_Way]) -> None:
+def _tell_policy(data: list[_Data]) -> None:
     for way in data:
         say(styled(way["decision"], bold=True) + (f" when {way['when']}" if way["when"] else ""))
-        _table(("", "", ""), ((line["name"] or "", line["place"], line["text"]) for line in way["lines"]))
+        say_rows((line["name"] or "", line["place"], line["text"]) for line in way["lines"])
 
 
-# --- interpretations and chance
+# --- interpretations, chance and passes
 
 
-class _Doubt(TypedDict):
-    name: str
-    answers: list[str]
-    default: str
-    readings: dict[str, str]
-    place: str
+def _interpretations(ruleset: Ruleset) -> list[_Data]:
+    doubts = ruleset.model.interpretations.values()
+    return [{**picked(each, "name", "answers", "default", "readings"), "place": str(each.span)} for each in doubts]
 
 
-def _interpretations(ruleset: Ruleset) -> list[_Doubt]:
-    return [
-        {
-            "name": doubt.name,
-            "answers": list(doubt.answers),
-            "default": doubt.default,
-            "readings": doubt.readings,
-            "place": str(doubt.span),
-        }
-        for doubt in ruleset.model.interpretations.values()
-    ]
-
-
-def _tell_interpretations(data: list[_Doubt]) -> None:
+def _tell_interpretations(data: list[_Data]) -> None:
     for doubt in data:
         answers = f" ({', '.join(doubt['answers'])})" if doubt["answers"] else ""
         say(f"{styled(doubt['name'], bold=True)}{answers}  {doubt['place']}")
-        rows = [
-            ("→" if reading == doubt["default"] else " ", reading, about)
-            for reading, about in doubt["readings"].items()
-        ]
-        _table(("", "", ""), rows)
+        readings = doubt["readings"].items()
+        say_rows(("→" if reading == doubt["default"] else " ", reading, about) for reading, about in readings)
 
 
-def _chance(ruleset: Ruleset) -> list[dict[str, str]]:
+def _chance(ruleset: Ruleset) -> list[_Data]:
     from interpreter.engine.scripted_outcomes import chance_types
 
     return [
@@ -447,24 +326,15 @@ def _chance(ruleset: Ruleset) -> list[dict[str, str]]:
     ]
 
 
-def _tell_chance(data: list[dict[str, str]]) -> None:
-    for line in aligned(("name", "does", "of"), [(row["name"], row["does"], row["of"]) for row in data]):
-        say(line)
+def _tell_chance(data: list[_Data]) -> None:
+    say_table(("name", "does", "of"), (row.values() for row in data))
 
 
-_Ran = TypedDict("_Ran", {"pass": str, "cpu_ms": float})
-
-
-class _Passes(TypedDict):
-    ruleset: str
-    passes: list[_Ran]
-
-
-def _passes(ruleset: Ruleset) -> _Passes:
+def _passes(ruleset: Ruleset) -> _Data:
     """Run the passes from files to ruleset again and return their CPU times in milliseconds."""
     from interpreter.engine.pipeline import Pass, examine
 
-    ran: list[_Ran] = []
+    ran = []
 
     def timed(each: Pass, seconds: float) -> None:
         ran.append({"pass": each.name, "cpu_ms": round(1000 * seconds, 1)})
@@ -473,6 +343,15 @@ def _passes(ruleset: Ruleset) -> _Passes:
     return {"ruleset": ruleset.id, "passes": ran}
 
 
-def _tell_passes(data: _Passes) -> None:
-    for line in aligned(("pass", "CPU ms"), [(each["pass"], each["cpu_ms"]) for each in data["passes"]]):
-        say(line)
+def _tell_passes(data: _Data) -> None:
+    say_table(("pass", "CPU ms"), (each.values() for each in data["passes"]))
+
+
+_VIEWS: dict[str | None, _View] = {
+    None: _view(_parts, _tell_parts),
+    "layers": _view(_layers, _tell_layers),
+    "events": _view(_events, _tell_events),
+    "interpretations": _view(_interpretations, _tell_interpretations),
+    "chance": _view(_chance, _tell_chance),
+    "passes": _view(_passes, _tell_passes),
+}

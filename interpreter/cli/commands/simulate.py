@@ -7,14 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
+from msgspec.structs import replace
 
 from interpreter.base.plurals import composed, counted
 from interpreter.cli import options
 from interpreter.cli.failures import refused, words_of
-from interpreter.cli.output import aligned, as_json, notice, say, styled
+from interpreter.cli.output import as_json, notice, say, say_heading, say_table
 from interpreter.cli.progress import finish
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_FILE = click.Path(path_type=Path, dir_okay=False)
-
 
 @click.command("simulate")
 @options.ruleset_argument
@@ -40,26 +39,16 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @options.bots_option()
 @options.jobs_option
 @click.option("--cluster", metavar="ADDRESS", help="Play on a Dask cluster; `local` starts one on this machine.")
-@click.option("--rows", type=_FILE, metavar="FILE", help="Write a row for each game (.csv, .parquet, .duckdb, .jsonl).")
-@click.option("--seats", type=_FILE, metavar="FILE", help="Write a row for each seat and round, in the same formats.")
-@click.option(
-    "--charts",
-    type=_FILE,
-    metavar="FILE",
-    help="Write the summary as a page with charts (.html), or the charts (.png).",
-)
+@options.file_option("--rows", about="Write a row for each game (.csv, .parquet, .duckdb, .jsonl).")
+@options.file_option("--seats", about="Write a row for each seat and round, in the same formats.")
+@options.file_option("--charts", about="Write the summary as a page with charts (.html), or the charts (.png).")
 @click.option("--round-robin", metavar="NAMES", help="Run a tournament of bots and rate them.")
 @click.option("--resume", is_flag=True, help="Resume an interrupted run with the same files.")
 @options.output_option("text", "json")
+@options.requested
 def command(
-    ruleset: str,
-    overlays: tuple[str, ...],
+    request: options.Request,
     games: int,
-    players: int | None,
-    seed: int | None,
-    settings: tuple[str, ...],
-    bots: str | None,
-    jobs: int | None,
     cluster: str | None,
     rows: Path | None,
     seats: Path | None,
@@ -98,44 +87,33 @@ def command(
     from interpreter.simulate.summary import summed_up
     from interpreter.simulate.workers import Plan
 
-    crew = _crew(jobs, cluster, games)
-    loaded, number = options.players_for(options.loaded(ruleset, overlays), players)
+    crew = _crew(request, cluster, games), request.alone if cluster is None else 0.0
+    loaded, _ = options.players_for(request.load(), request.players)
     _check_files(rows, seats, charts)
     beside = _locked(rows, seats, charts)
-    start = _seed_of(seed, beside, resume)
-    values = options.settings_for(loaded, number, settings)
-    options.tell_plain(loaded, number, values)
+    setup = replace(request, seed=_seed_of(request.seed, beside, resume)).setup(loaded)
+    start = setup.seed
+    options.tell_plain(loaded, setup.players, setup.settings)
     if round_robin is not None:
-        if bots or beside or resume:
+        if request.bots or beside or resume:
             raise click.UsageError("--round-robin goes without --bots, --rows, --seats, --charts and --resume")
         from interpreter.cli.tournament import round_robin as play
 
-        alone = options.alone_for(jobs) if cluster is None else 0.0
-        play(ruleset, overlays, loaded, number, round_robin, games, start, values, crew, alone, output)
+        play(request.place, setup, round_robin, games, crew, output)
         return
-    table = options.bots_for(loaded, number, bots)
-    names = [bot.name for bot in table]
-    name = str(Path(ruleset).resolve()) if Path(ruleset).is_file() else ruleset
-    spec = bots or default_bots(loaded)
-    plan = Plan(name, overlays, loaded.digest, number, spec, tuple(values.items()))
+    names = [bot.name for bot in setup.bots(request.bots)]
+    spec = request.bots or default_bots(loaded)
+    plan = Plan(request.place, setup.overlays, loaded.digest, setup.players, spec, tuple(setup.settings.items()))
     journal, done = _journal(beside, plan, start, resume)
     done = [row for row in done if start <= row.seed < start + games]
     every, known = range(start, start + games), {row.seed for row in done}
     left = [seed for seed in every if seed not in known] if known else every
     cpu_elsewhere = sum(row.seconds for row in finished(done))  # by earlier runs
-    totals, lost = _play(plan, loaded, (left, crew, options.alone_for(jobs) if cluster is None else 0.0), journal, done)
+    totals, lost = _play(plan, loaded, (left, *crew), journal, done)
     over = sorted(finished(done), key=lambda row: row.seed)
     if cluster not in (None, LOCAL):
         cpu_elsewhere = totals.seconds
-    data: Report = {
-        "ruleset": loaded.id,
-        "overlays": list(overlays),
-        "players": number,
-        "seed": start,
-        "settings": values,
-        **summed_up(loaded, names, totals),
-        "wall_seconds": 0.0,
-    }
+    data = cast("Report", {**setup.as_data(), **summed_up(loaded, names, totals), "wall_seconds": 0.0})
     try:
         if over:  # otherwise earlier files stay
             _write(loaded, names, over, rows, seats)
@@ -174,7 +152,7 @@ def _check_files(rows: Path | None, seats: Path | None, charts: Path | None) -> 
         except (RowsUnavailable, ChartsUnavailable) as error:
             raise click.ClickException(str(error)) from None
         options.can_be_written(path)
-    if rows is not None and seats is not None and rows.suffix.lower() != ".duckdb" and _same(rows, seats):
+    if rows and seats and rows.resolve() == seats.resolve() and rows.suffix.lower() != ".duckdb":
         raise click.UsageError(f"--rows and --seats are both {rows}: only a .duckdb file takes both tables")
 
 
@@ -191,18 +169,13 @@ def _locked(*files: Path | None) -> Path | None:
     return named[0] if named else None
 
 
-def _same(a: Path, b: Path) -> bool:
-    return a.resolve() == b.resolve()
-
-
-def _seed_of(seed: int | None, path: Path | None, resume: bool) -> int:
-    """Return the given seed, that of the run to resume, or a random one."""
+def _seed_of(seed: int | None, path: Path | None, resume: bool) -> int | None:
+    """Return the given seed, or that of the run to resume."""
     from interpreter.simulate.checkpoint import seed_of
 
     if resume and path is None:
         raise click.UsageError("--resume goes with --rows, --seats or --charts: the checkpoint is beside such a file")
-    kept = seed_of(path) if resume and seed is None and path is not None else None
-    return options.seed_for(seed) if kept is None else kept
+    return seed_of(path) if resume and seed is None and path is not None else seed
 
 
 def _journal(path: Path | None, plan: Plan, seed: int, resume: bool) -> tuple[Journal | None, list[Row | Unfinished]]:
@@ -222,19 +195,18 @@ def _journal(path: Path | None, plan: Plan, seed: int, resume: bool) -> tuple[Jo
     return journal, []
 
 
-def _crew(jobs: int | None, address: str | None, games: int) -> AbstractContextManager[Crew] | None:
+def _crew(request: options.Request, address: str | None, games: int) -> AbstractContextManager[Crew] | None:
     """Return the worker processes; None if this process is enough. With ``--jobs``, they start at once, while the
     ruleset is loaded."""
     if address is None:
-        crew = options.crew_for(jobs, games)
-        if jobs is None or crew is None:
+        crew = request.crew(games)
+        if request.jobs is None or crew is None:
             return crew
         stack = click.get_current_context().with_resource(ExitStack())
         return _begun(stack.enter_context(crew), stack)
     from interpreter.simulate.cluster import cluster
-    from interpreter.simulate.workers import cores
 
-    return cluster(address, min(jobs or cores(), max(1, games)))
+    return cluster(address, request.processes(games))
 
 
 @contextmanager
@@ -261,7 +233,7 @@ def _play(
     from interpreter.cli.progress import counting, interruptible
     from interpreter.simulate.cluster import ClusterUnavailable
     from interpreter.simulate.totals import Totals
-    from interpreter.simulate.workers import WorkersLost, simulated, summed
+    from interpreter.simulate.workers import Sums, WorkersLost, shared
 
     totals, lost = Totals(), None
 
@@ -273,12 +245,12 @@ def _play(
     with interruptible() as stopped, counting("games", len(how[0]) + len(done), len(done)) as tell:
         try:
             if journal is None:
-                for parts in summed(plan, ruleset, *how, stopped):
+                for parts in shared(Sums(plan), ruleset, *how, stopped):
                     for part in parts:
                         totals += part
                         tell(part.played)
             else:
-                for more in simulated(plan, ruleset, *how, stopped):
+                for more in shared(plan, ruleset, *how, stopped):
                     done.extend(more)
                     journal.add(more)
                     add(more)
@@ -338,17 +310,10 @@ def _text(data: Report) -> None:
     say()
     keys = list(data["seats"][0]["keys"])
     seats = [
-        (
-            str(seat["seat"] + 1),
-            seat["bot"],
-            str(seat["wins"]),
-            *_shares(seat),
-            *map(_mean, seat["keys"].values()),
-        )
+        (seat["seat"] + 1, seat["bot"], seat["wins"], *_shares(seat), *map(_mean, seat["keys"].values()))
         for seat in data["seats"]
     ]
-    for line in aligned(("player", "bot", "wins", "share", "95 % interval", *keys), seats):
-        say(line)
+    say_table(("player", "bot", "wins", "share", "95 % interval", *keys), seats)
     if data["measures"]:
         say()
         _measures(data["measures"], len(data["seats"]))
@@ -367,8 +332,7 @@ def _measures(measures: Mapping[str, SpreadData | list[SpreadData]], players: in
             rows.append((name.replace("_", " "), "", *(_mean(seat["mean"]) for seat in found)))
         else:
             rows.append((name.replace("_", " "), _mean(found["mean"]), *("" for _ in range(players))))
-    for line in aligned(("mean of", "game", *(f"player {seat + 1}" for seat in range(players))), rows):
-        say(line)
+    say_table(("mean of", "game", *(f"player {seat + 1}" for seat in range(players))), rows)
 
 
 def _curve(name: str, curve: list[Curve]) -> None:
@@ -378,12 +342,10 @@ def _curve(name: str, curve: list[Curve]) -> None:
     rows = []
     for thing in curve:
         means = {point["round"]: point["mean"] for point in thing["rounds"]}
-        rows.append((thing["name"], *(_short(means.get(number)) for number in rounds)))
+        rows.append((thing["name"], *(_mean(means.get(number), 1) for number in rounds)))
     if rows:
-        say()
-        say(styled(f"{name.replace('_', ' ')}, mean by round", bold=True))
-        for line in aligned(("", *map(str, rounds)), rows):
-            say(line)
+        say_heading(f"{name.replace('_', ' ')}, mean by round")
+        say_table(("", *map(str, rounds)), rows)
 
 
 def _things(name: str, things: Sequence[Thing]) -> None:
@@ -393,18 +355,16 @@ def _things(name: str, things: Sequence[Thing]) -> None:
     rows = [
         (
             thing["name"],
-            str(thing["times"]),
-            str(thing["games"]),
+            thing["times"],
+            thing["games"],
             *(_shares(thing) if shared else ()),
             *((_mean(thing["mean"]),) if valued else ()),
         )
         for thing in things
     ]
-    say()
-    say(styled(f"{name}, by {head}" if head else name, bold=True))
+    say_heading(f"{name}, by {head}" if head else name)
     columns = (*(("share", "95 % interval") if shared else ()), *(("mean",) if valued else ()))
-    for line in aligned((head, "times", "games", *columns), rows):
-        say(line)
+    say_table((head, "times", "games", *columns), rows)
 
 
 def _shares(data: Share) -> tuple[str, str]:
@@ -412,12 +372,8 @@ def _shares(data: Share) -> tuple[str, str]:
 
 
 def _share(share: float | None) -> str:
-    return "-" if share is None else f"{share * 100:.1f}%"
+    return "-" if share is None else f"{share:.1%}"
 
 
-def _mean(mean: float | None) -> str:
-    return "-" if mean is None else f"{mean:.2f}"
-
-
-def _short(mean: float | None) -> str:
-    return "-" if mean is None else f"{mean:.1f}"
+def _mean(mean: float | None, digits: int = 2) -> str:
+    return "-" if mean is None else f"{mean:.{digits}f}"

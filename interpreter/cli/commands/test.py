@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
 from interpreter.cli import options, progress
-from interpreter.cli.output import as_json, notice, say, styled
+from interpreter.cli.output import as_json, notice, picked, say, say_lines, styled
 
 if TYPE_CHECKING:
     from interpreter.testing.running import Failure, Outcome
@@ -30,22 +31,18 @@ __all__ = ["command"]
     metavar="EXPR",
     help="Run only scenarios whose name, file or statements match; supports `and`, `or`, `not`.",
 )
-@click.option("--all", "every", is_flag=True, help="Without arguments: all, including the shipped ones.")
+@options.all_option
 @click.option("--record", is_flag=True, help="Play a few moves of RULESET and turn them into a scenario.")
-@click.option(
-    "--to",
-    "path",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="With --record: append the scenario to FILE.",
-)
+@options.file_option("--to", "path", about="With --record: append the scenario to FILE.")
 @click.option("--name", metavar="TEXT", help="With --record: name of the scenario.")
 @options.overlays_option
 @options.players_option()
 @options.seed_option
 @options.settings_option
 @options.output_option("text", "json")
+@options.requested
 def command(
+    request: options.Request,
     targets: tuple[str, ...],
     text: str | None,
     every: bool,
@@ -53,10 +50,6 @@ def command(
     output: str,
     path: Path | None,
     name: str | None,
-    overlays: tuple[str, ...],
-    players: int | None,
-    seed: int | None,
-    settings: tuple[str, ...],
 ) -> None:
     """Run scenarios: of files, of all files in folders, of rulesets. Without arguments, those of the current folder if
     it has rulesets or scenarios, else all.
@@ -81,12 +74,11 @@ def command(
     if record:
         if len(targets) != 1:
             raise click.UsageError("--record needs one RULESET")
-        _record(targets[0], path, name, overlays, players, seed, settings)
+        _record(replace(request, ruleset=targets[0]), path, name)
         return
-    recording = {"to": path, "name": name, "with": overlays, "players": players, "seed": seed, "set": settings}
-    for option, value in recording.items():
-        if value not in (None, ()):
-            raise click.UsageError(f"--{option} goes with --record")
+    recording = {"to": path is not None, "name": name is not None}
+    for option in (*(each for each, is_given in recording.items() if is_given), *request.of_a_game):
+        raise click.UsageError(f"--{option} goes with --record")
     from interpreter.reading.files import shelf_for
     from interpreter.testing.suite import Suite, suite_of
 
@@ -112,31 +104,20 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def _record(
-    ruleset: str,
-    path: Path | None,
-    name: str | None,
-    overlays: tuple[str, ...],
-    players: int | None,
-    seed: int | None,
-    settings: tuple[str, ...],
-) -> None:
+def _record(request: options.Request, path: Path | None, name: str | None) -> None:
     from interpreter.cli.scenario_recorder import record
     from interpreter.testing.recording import Recording
 
-    if any(overlay[0] in "+-" for overlay in overlays):
+    if any(overlay[0] in "+-" for overlay in request.overlays):
         raise click.UsageError("a scenario stacks overlays; it cannot leave one out")
     if path is not None:
         options.can_be_written(path)
-    loaded, number = options.players_for(options.loaded(ruleset, overlays), players)
-    values = options.settings_for(loaded, number, settings)
-    stacked = tuple(id for id in loaded.overlays if id in overlays or id.partition("/")[2] in overlays)
-    start = options.seed_for(seed)
-    if seed is None:
-        notice(f"seed {start}")
-    game = loaded.new_game(number, start, values)
+    setup = request.setup()
+    stacked = (id for id in setup.ruleset.overlays if {id, id.partition("/")[2]} & {*request.overlays})
+    if request.seed is None:
+        notice(f"seed {setup.seed}")
     with redirect_stdout(sys.stderr):
-        text = record(Recording(game, values, stacked), sys.stdin, path, name, "en")
+        text = record(Recording(setup.new_game(), setup.settings, tuple(stacked)), sys.stdin, path, name, "en")
     if path is None:
         say(text.rstrip())
         return
@@ -187,9 +168,7 @@ def _text(suite: Suite, outcomes: list[Outcome], nothing: str) -> None:
         notice(line)
     for outcome in outcomes:
         if not outcome.passed:
-            for line in failure_report(outcome, suite.statements):
-                say(line)
-            say()
+            say_lines([*failure_report(outcome, suite.statements), ""])
     failed = sum(not outcome.passed for outcome in outcomes)
     if not outcomes and not suite.messages():
         say(nothing)
@@ -206,7 +185,7 @@ def _json(suite: Suite, outcomes: list[Outcome], skipped: list[str]) -> None:
             "passed": len(outcomes) - failed,
             "failed": failed,
             "skipped": skipped,
-            "scenarios": [_outcome(outcome) for outcome in outcomes],
+            "scenarios": list(map(_outcome, outcomes)),
             "diagnostics": as_data(unique(suite.diagnostics)),
         }
     )
@@ -215,17 +194,16 @@ def _json(suite: Suite, outcomes: list[Outcome], skipped: list[str]) -> None:
 def _outcome(outcome: Outcome) -> dict[str, Json]:
     scenario = outcome.scenario
     return {
-        "name": scenario.name,
-        "file": scenario.file,
+        **picked(scenario, "name", "file"),
         "ruleset": outcome.ruleset,
         "place": str(scenario.span),
         "cites": [cite.text for cite in scenario.cites],
         "passed": outcome.passed,
-        "failures": [_failure(failure) for failure in outcome.failures],
+        "failures": list(map(_failure, outcome.failures)),
     }
 
 
 def _failure(failure: Failure) -> dict[str, Json]:
     place = str(failure.span) if failure.span is not None else None
-    compared = [{"what": pair.what, "expected": pair.expected, "actual": pair.actual} for pair in failure.compared]
-    return {"message": failure.message, "place": place, "notes": list(failure.notes), "compared": compared}
+    compared = [picked(pair, "what", "expected", "actual") for pair in failure.compared]
+    return {"message": failure.message, "place": place, "notes": failure.notes, "compared": compared}

@@ -13,22 +13,15 @@ __all__ = ["command"]
 
 
 @click.command("try")
-@click.argument("where", metavar="RULESET|LOG[@N]")
+@options.game_argument
 @click.argument("expression", metavar="EXPR")
 @options.overlays_option
 @options.players_option()
 @options.seed_option
 @options.settings_option
 @options.output_option("text", "json")
-def command(
-    where: str,
-    expression: str,
-    overlays: tuple[str, ...],
-    players: int | None,
-    seed: int | None,
-    settings: tuple[str, ...],
-    output: str,
-) -> None:
+@options.requested
+def command(request: options.Request, expression: str, output: str) -> None:
     """Evaluate an expression on a new game of RULESET, or on the saved game LOG after N choices (or all).
 
     \b
@@ -41,20 +34,15 @@ def command(
     from interpreter.cli.failures import report
     from interpreter.engine.queries import value_of
 
-    saved = options.kept_game(where, players=players, seed=seed, set=settings, **{"with": overlays})
-    if saved is not None:
-        game = saved
-    else:
-        loaded, number = options.players_for(options.loaded(where, overlays, expression), players)
-        start = options.seed_for(seed)
-        game = loaded.new_game(number, start, options.settings_for(loaded, number, settings))
+    saved = request.kept_game()
+    game = saved or request.setup(request.load(expression)).new_game()
     try:
         value, type_ = value_of(game.table, game.state, expression)
     except RulesetError as error:  # an invalid expression counts as wrong usage
         report(error)
         raise click.exceptions.Exit(2) from None
-    if saved is None and seed is None:
-        notice(f"seed {start}")
+    if saved is None and request.seed is None:
+        notice(f"seed {game.origin['seed']}")
     public = game.ruleset.names.public(value, type_)
     if output == "json":
         as_json({"value": public, "type": str(type_)})

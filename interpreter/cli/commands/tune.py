@@ -13,7 +13,7 @@ import click
 from interpreter.base.plain_data import Json
 from interpreter.base.suggest import did_you_mean, did_you_mean_one_of
 from interpreter.cli import options
-from interpreter.cli.failures import refused
+from interpreter.cli.failures import refused, wrong_value
 from interpreter.cli.output import as_json, notice, say, styled
 
 if TYPE_CHECKING:
@@ -36,40 +36,20 @@ __all__ = ["command"]
 )
 @click.option("--only", metavar="WEIGHTS", help="Weights to change, separated by commas.  [default: all]")
 @options.games_option(50, "50 for each proposal on every seat", most=100_000)
-@click.option(
-    "--generations",
-    type=options.Number(1, 10_000),
-    default=20,
-    show_default=True,
-    metavar="N",
-    help="Generations of the search.",
+@options.number_option("--generations", about="Generations of the search.", least=1, most=10_000, default=20, show=True)
+@options.number_option(
+    "--population", about="Proposals in each generation.", least=4, most=1_000, default=10, show=True
 )
-@click.option(
-    "--population",
-    type=options.Number(4, 1_000),
-    default=10,
-    show_default=True,
-    metavar="N",
-    help="Proposals in each generation.",
-)
-@click.option(
-    "--check",
-    type=options.Number(2, 1_000_000),
-    default=500,
-    show_default=True,
-    metavar="N",
-    help="Seeds that validate the result.",
+@options.number_option(
+    "--check", about="Seeds that validate the result.", least=2, most=1_000_000, default=500, show=True
 )
 @click.option("--write", is_flag=True, help="Write the weights to the file if they are better.")
 @options.jobs_option
 @options.output_option("text", "json")
+@options.requested
 def command(
+    request: options.Request,
     policy: str,
-    ruleset: str,
-    overlays: tuple[str, ...],
-    players: int | None,
-    seed: int | None,
-    settings: tuple[str, ...],
     against: str | None,
     only: str | None,
     games: int,
@@ -77,7 +57,6 @@ def command(
     population: int,
     check: int,
     write: bool,
-    jobs: int | None,
     output: str,
 ) -> None:
     """Optimise the weights of POLICY by playing games: CMA-ES proposes weights, and each proposal plays the same seeds
@@ -93,31 +72,26 @@ def command(
       regelwerk tune sensible --for outpost --generations 40 --check 2000 --write
     """
     from interpreter.bots.registry import bots_of, policies_for
-    from interpreter.simulate.tuning import Question, TuneUnavailable, diff_of, judged, tuned
-    from interpreter.simulate.workers import cores, processes
+    from interpreter.cli.progress import counting, interruptible
+    from interpreter.simulate.tuning import APART, Question, TuneUnavailable, diff_of, judged, tuned, win_shares
+    from interpreter.simulate.workers import processes
 
-    loaded, number = options.players_for(options.loaded(ruleset, overlays), players)
-    start = options.seed_for(seed)
-    values = options.settings_for(loaded, number, settings)
+    setup = request.setup()
+    loaded, start, others = setup.ruleset, setup.seed, against or policy
     chosen = _policy(policy, policies_for(loaded))
     weights = _weights(chosen, only)
-    try:
-        bots_of(against or policy, loaded, number)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--against") from None
-    name = str(Path(ruleset).resolve()) if Path(ruleset).is_file() else ruleset
-    question = Question(name, overlays, number, policy, against or policy, tuple(values.items()))
-    workers = min(jobs or cores(), population)
+    with wrong_value("--against"):
+        bots_of(others, loaded, setup.players)
+    settings = tuple(setup.settings.items())
+    question = Question(request.place, setup.overlays, setup.players, policy, others, settings)
+    workers = request.processes(population)
     plan = {"seed": start, "games": games, "generations": generations, "population": population}
-    from interpreter.cli.progress import counting, interruptible
-    from interpreter.simulate.tuning import APART, by_workers, in_turn
-
     hands = processes(workers + 1) if workers > 1 else nullcontext()
     with interruptible() as stopped, counting("proposals", generations * population + 2) as tell, hands as crew:
-        play = partial(in_turn, question) if crew is None else partial(by_workers, crew.executor, question)
+        each = map if crew is None else crew.executor.map
 
         def at_once(proposals: Sequence[tuple[Mapping[str, int], Sequence[int]]]) -> list[list[float]]:
-            results = play(proposals)
+            results = list(each(partial(win_shares, question), *zip(*proposals, strict=True)))
             tell(len(results))
             return results
 
@@ -128,10 +102,13 @@ def command(
             raise click.ClickException(str(error)) from None
     path = _file_of(loaded, chosen)
     after, diff = diff_of(path, outcome)
+    about = {"ruleset": loaded.id, "policy": policy, "against": others, "players": setup.players, "seed": start}
     if output == "json":
-        as_json(_data(loaded.id, policy, question.others, number, start, outcome, judgement, diff))
+        as_json({**about, **_data(outcome, judgement, diff)})
     else:
-        _text(loaded.id, policy, question.others, number, start, outcome, judgement, diff)
+        title = "{policy} in {ruleset}, one of {players} players against {against}, seed {seed}"
+        say(styled(title.format(**about), bold=True))
+        _text(outcome, judgement, diff)
     if not judgement.is_better:
         refused("the new weights are not significantly better")
     if write:
@@ -140,7 +117,6 @@ def command(
 
 
 def _file_of(ruleset: Ruleset, policy: Policy) -> Path:
-    """Return the file that defines the policy."""
     from interpreter.language.policies import policies_files
 
     files = policies_files(ruleset.shelf, ruleset.composition.family)
@@ -164,9 +140,8 @@ def _weights(policy: Policy, only: str | None) -> dict[str, int]:
     chosen = [name.strip() for name in only.split(",")]
     for name in chosen:
         if name not in weights:
-            raise click.BadParameter(
-                f"`{policy.name}` has no weight `{name}`{did_you_mean_one_of(name, weights)}", param_hint="--only"
-            )
+            near = did_you_mean_one_of(name, weights)
+            raise click.BadParameter(f"`{policy.name}` has no weight `{name}`{near}", param_hint="--only")
     return {name: weights[name] for name in chosen}
 
 
@@ -180,10 +155,7 @@ def _shown(share: tuple[float, float, float]) -> str:
     return f"{mean} % ({low} to {high} %)"
 
 
-def _text(
-    ruleset: str, policy: str, others: str, players: int, seed: int, result: TunedWeights, judged: Judgement, diff: str
-) -> None:
-    say(styled(f"{policy} in {ruleset}, one of {players} players against {others}, seed {seed}", bold=True))
+def _text(result: TunedWeights, judged: Judgement, diff: str) -> None:
     for name, before in result.before.items():
         if result.after[name] != before:
             say(f"  {name}: {before} → {result.after[name]}")
@@ -195,16 +167,9 @@ def _text(
         say(diff.rstrip("\n"))
 
 
-def _data(
-    ruleset: str, policy: str, others: str, players: int, seed: int, result: TunedWeights, judged: Judgement, diff: str
-) -> dict[str, Json]:
+def _data(result: TunedWeights, judged: Judgement, diff: str) -> dict[str, Json]:
     shares = {"before": judged.before, "after": judged.after, "difference": judged.difference}
     return {
-        "ruleset": ruleset,
-        "policy": policy,
-        "against": others,
-        "players": players,
-        "seed": seed,
         "games": judged.games,
         "weights": {"before": result.before, "after": result.after},
         "won": {name: dict(zip(("mean", "low", "high"), share, strict=True)) for name, share in shares.items()},

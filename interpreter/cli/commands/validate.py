@@ -12,7 +12,7 @@ import click
 
 from interpreter.base.plurals import counted
 from interpreter.cli import options
-from interpreter.cli.output import as_json, notice, say
+from interpreter.cli.output import as_json, notice, relative, say, say_lines
 
 if TYPE_CHECKING:
     from interpreter.authoring.validation import Validation
@@ -25,7 +25,7 @@ __all__ = ["annotate", "command", "own_files"]
 @click.command("validate")
 @click.argument("targets", nargs=-1, metavar="[PATH|ID]...")
 @options.overlays_option
-@click.option("--all", "every", is_flag=True, help="Without arguments: all, including the shipped ones.")
+@options.all_option
 @click.option("--watch", "watching", is_flag=True, help="Check again at every save, until Ctrl-C.")
 @options.output_option("text", "json", "github")
 def command(targets: tuple[str, ...], overlays: tuple[str, ...], every: bool, watching: bool, output: str) -> None:
@@ -76,7 +76,7 @@ def _check(
 ) -> int:
     """Report all diagnostics and return the number of errors."""
     from interpreter.authoring.validation import validate
-    from interpreter.base.diagnostics import unique
+    from interpreter.base.diagnostics import as_data, unique
     from interpreter.cli.progress import naming
 
     with naming("checking") as tell:
@@ -84,7 +84,16 @@ def _check(
     diagnostics = unique(validation.diagnostics)
     errors = sum(diagnostic.severity == "error" for diagnostic in diagnostics)
     if output == "json":
-        _json(validation, diagnostics, errors, skipped, compact=again)
+        data = {
+            "files": len(validation.files),
+            "rulesets": sorted(validation.rulesets),
+            "alone": validation.alone,
+            "skipped": skipped,
+            "errors": errors,
+            "warnings": len(diagnostics) - errors,
+            "diagnostics": as_data(diagnostics),
+        }
+        as_json(data, compact=again)
     elif output == "github":
         annotate(diagnostics, validation.paths)
     else:
@@ -116,33 +125,12 @@ def _watch(targets: Sequence[str], overlays: Sequence[str], output: str) -> None
     watch(check, targets)
 
 
-def _json(
-    validation: Validation, diagnostics: Sequence[Diagnostic], errors: int, skipped: Sequence[str], *, compact: bool
-) -> None:
-    from interpreter.base.diagnostics import as_data
-
-    as_json(
-        {
-            "files": len(validation.files),
-            "rulesets": sorted(validation.rulesets),
-            "alone": validation.alone,
-            "skipped": list(skipped),
-            "errors": errors,
-            "warnings": len(diagnostics) - errors,
-            "diagnostics": as_data(diagnostics),
-        },
-        compact=compact,
-    )
-
-
 def _text(validation: Validation, diagnostics: Sequence[Diagnostic], errors: int) -> None:
     from interpreter.base.diagnostics import rendered
     from interpreter.cli.failures import way_on
 
-    for text in rendered(diagnostics):
-        say(text)
-    for name in validation.alone:
-        say(f"{name} was checked alone: no ruleset contains it")
+    say_lines(rendered(diagnostics))
+    say_lines(f"{name} was checked alone: no ruleset contains it" for name in validation.alone)
     counts = [counted(errors, "error") if errors else "no errors"]
     counts += [counted(len(diagnostics) - errors, "warning")] if len(diagnostics) > errors else []
     say(f"{counted(len(validation.files), 'file')}, {', '.join(counts)}{way_on(diagnostics)}")
@@ -156,19 +144,10 @@ def annotate(diagnostics: Iterable[Diagnostic], paths: Mapping[str, Path]) -> No
         place = ""
         if diagnostic.span is not None:
             path = paths.get(diagnostic.span.file.name, Path(diagnostic.span.file.name))
-            place = f" file={_escaped(_relative(path))},line={diagnostic.span.line},col={diagnostic.span.column}"
+            place = f" file={_escaped(relative(path))},line={diagnostic.span.line},col={diagnostic.span.column}"
         more = f" ({diagnostic.more} more like this)" if diagnostic.more else ""
-        say(
-            f"::{diagnostic.severity}{place},title={diagnostic.code}::{_escaped(diagnostic.message)}{more}".replace(
-                " ,", " "
-            )
-        )
-
-
-def _relative(path: Path) -> str:
-    """Return the path relative to the current folder if it is below it."""
-    absolute = path.absolute()
-    return (absolute.relative_to(Path.cwd()) if absolute.is_relative_to(Path.cwd()) else path).as_posix()
+        line = f"::{diagnostic.severity}{place},title={diagnostic.code}::{_escaped(diagnostic.message)}{more}"
+        say(line.replace(" ,", " "))
 
 
 def _escaped(text: str) -> str:

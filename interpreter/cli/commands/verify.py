@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -12,7 +13,8 @@ import click
 from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
 from interpreter.cli import options
-from interpreter.cli.output import as_json, notice, say, styled
+from interpreter.cli.output import as_json, notice, picked, say, say_lines, styled
+from interpreter.cli.progress import counting, naming
 
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
@@ -37,21 +39,14 @@ AT_LEAST = 3.0
 @options.several_players_option("all")
 @options.seed_option
 @options.settings_option
-@click.option(
-    "--write",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="FOLDER",
-    help="Write the scenarios to a new file in this folder.",
-)
+@options.folder_option("--write", about="Write the scenarios to a new file in this folder.")
 @options.output_option("text", "json")
+@options.requested
 def command(
-    ruleset: str,
-    overlays: tuple[str, ...],
+    request: options.Request,
     games: int | None,
     seconds: float | None,
-    players: tuple[int, ...],
-    seed: int | None,
-    settings: tuple[str, ...],
+    numbers: tuple[int, ...],
     write: Path | None,
     output: str,
 ) -> None:
@@ -75,21 +70,23 @@ def command(
       regelwerk verify germany-2004 --with robots:2 --players 2,3 --games 20
       regelwerk verify my-town --time 60 --write rulesets/power-grid/scenarios
     """
-    from interpreter.cli.progress import naming
+    from interpreter.cli.outlets import CHANNELS
     from interpreter.testing.shrink import shrink
-    from interpreter.testing.verify import Played
+    from interpreter.testing.verify import Played, verify
 
-    loaded = options.loaded(ruleset, overlays)
+    loaded = request.load()
     options.tell_plain(loaded)
-    numbers = [options.players_for(loaded, number)[1] for number in players]
-    start = options.seed_for(seed)
-    values = _settings(loaded, numbers, settings)
+    people = [options.players_for(loaded, number)[1] for number in numbers]
+    start = options.seed_for(request.seed)
+    usual = people[0] if people else loaded.players.usual
+    values = options.settings_for(loaded.for_players(usual), usual, request.settings)
     played, reported = Played(), []
     asked_for = games
     if games is None and seconds is None:
         games, seconds = GAMES, SECONDS
     began = monotonic()
-    for finding in _with_progress(loaded, numbers, values, start, games, seconds, played):
+    findings = verify(loaded, start, games, seconds, people, values, played, CHANNELS)
+    for finding in _with_progress(findings, games, seconds, played):
         left = (max(AT_LEAST, min(SHRINKING, began + seconds - monotonic())),) if seconds is not None else ()
         with naming("reducing to a short scenario:") as tell:
             tell(finding.trouble.kind)
@@ -102,8 +99,8 @@ def command(
     file = _write(write, loaded, scenarios) if write is not None and scenarios else None
     faults = sum(finding.trouble.kind != "told" for finding, _ in reported)
     if output == "json":
-        about = {"ruleset": loaded.id, "overlays": list(overlays), "seed": start, "games": played.games}
-        about |= {"decisions": played.decisions, "closely": played.closely, "skipped": skipped}
+        about = {"ruleset": loaded.id, "overlays": request.overlays, "seed": start}
+        about |= {**picked(played, "games", "decisions", "closely"), "skipped": skipped}
         about |= {"file": str(file) if file is not None else None}
         as_json({**about, "findings": [_data(finding, scenario) for finding, scenario in reported]})
     else:
@@ -130,27 +127,9 @@ def _skipped(played: Played, games: int | None, asked_for: int | None, seconds: 
     return skipped
 
 
-def _settings(ruleset: Ruleset, numbers: list[int], settings: tuple[str, ...]) -> dict[str, Json]:
-
-    number = numbers[0] if numbers else ruleset.players.usual
-    return options.settings_for(ruleset.for_players(number), number, settings)
-
-
 def _with_progress(
-    ruleset: Ruleset,
-    players: list[int],
-    settings: dict[str, Json],
-    seed: int,
-    games: int | None,
-    seconds: float | None,
-    played: Played,
+    findings: Iterator[Finding], games: int | None, seconds: float | None, played: Played
 ) -> Iterator[Finding]:
-    """Yield the findings and show the progress."""
-    from interpreter.cli.outlets import CHANNELS
-    from interpreter.cli.progress import counting
-    from interpreter.testing.verify import verify
-
-    findings = verify(ruleset, seed, games, seconds, players, settings, played, CHANNELS)
     began, done = monotonic(), 0
     while True:
         total = games if games is not None else round(seconds or 0)
@@ -175,8 +154,7 @@ def _tell(finding: Finding, scenario: str | None) -> None:
 
     trouble = finding.trouble
     say(render(Diagnostic(trouble.kind, trouble.message, trouble.span)))
-    for note in trouble.notes:
-        say(f"   {note}")
+    say_lines(f"   {note}" for note in trouble.notes)
     say(f"   in a game with {finding.course}, after {counted(len(finding.choices), 'choice')}")
     if trouble.kind == "told":
         say("   if that is meant, there is nothing to mend")
@@ -191,14 +169,10 @@ def _tell(finding: Finding, scenario: str | None) -> None:
 def _data(finding: Finding, scenario: str | None) -> dict[str, Json]:
     trouble, course = finding.trouble, finding.course
     return {
-        "kind": trouble.kind,
-        "message": trouble.message,
+        **picked(trouble, "kind", "message"),
         "place": str(trouble.span) if trouble.span is not None else None,
-        "notes": list(trouble.notes),
-        "players": course.players,
-        "seed": course.seed,
-        "settings": course.settings,
-        "bots": course.bots,
+        "notes": trouble.notes,
+        **picked(course, "players", "seed", "settings", "bots"),
         "choices": [{"by": by, **choice} for by, choice in finding.choices],
         "scenario": scenario,
     }
@@ -209,7 +183,6 @@ def _write(folder: Path, ruleset: Ruleset, scenarios: list[str]) -> Path:
     from interpreter.testing.shrink import file_of
 
     folder.mkdir(parents=True, exist_ok=True)
-    numbers = (number for number in range(1, 10_000))
-    path = next(p for n in numbers if not (p := folder / f"verify-{ruleset.id}-{n}.yaml").exists())
+    path = next(p for n in count(1) if not (p := folder / f"verify-{ruleset.id}-{n}.yaml").exists())
     path.write_text(file_of(f"{ruleset.composition.family}/{path.stem}", scenarios), encoding="utf-8")
     return path

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Literal, cast
 import click
 from msgspec.structs import replace
 
-from interpreter.base.plain_data import Json
+from interpreter.base.plain_data import Json, Value
 from interpreter.base.plurals import counted
 from interpreter.cli import options
-from interpreter.cli.failures import refused
-from interpreter.cli.output import aligned, as_json, notice, say, styled
-from interpreter.compare.counterfactual import AtOnce, Compared, Difference, DifferenceByRound
+from interpreter.cli.failures import refused, refused_for, wrong_value
+from interpreter.cli.output import as_json, notice, say, say_heading, say_table, styled, unheaded
 from interpreter.language.types import SEAT
 
 if TYPE_CHECKING:
     from interpreter.bots.player import Bot
-    from interpreter.compare.counterfactual import Fork, Pair
+    from interpreter.compare.counterfactual import Difference, DifferenceByRound, Fork, Pair
     from interpreter.engine.game import Game
     from interpreter.engine.rules import Rules
     from interpreter.engine.ruleset import Ruleset
@@ -37,13 +36,12 @@ __all__ = ["command"]
     metavar="N",
     help="Number of choices before the decision to change.",
 )
-@click.option(
+@options.several_option(
     "--change",
     "texts",
-    multiple=True,
-    required=True,
     metavar="CHANGE",
-    help="Change to make: TABLE[KEYS]=VALUE, SETTING=VALUE, an overlay, or another choice. Repeatable.",
+    about="Change to make: TABLE[KEYS]=VALUE, SETTING=VALUE, an overlay, or another choice.",
+    required=True,
 )
 @options.games_option(100)
 @options.seed_option
@@ -94,7 +92,7 @@ def command(
             tell(1)
     decision = fork.game.decision
     assert decision is not None
-    data: _Data = {
+    data: dict[str, Value] = {
         "ruleset": fork.game.ruleset.id,
         "at": at,
         "decision": decision.name,
@@ -131,10 +129,8 @@ def _fork(log: str, saved: SavedGame, at: int, texts: Sequence[str]) -> Fork:
         refused(f"{log}: {difference}")
     if game.decision is None:
         refused(f"the game is over after {at} choices, so there is no decision to change")
-    made = game.ruleset, saved.choices[at] if at < len(saved.choices) else None
-    before = (
-        {key: value for key, value in made[1].items() if key not in ("by", "decision", "digest")} if made[1] else None
-    )
+    made = saved.choices[at] if at < len(saved.choices) else {}
+    before = {key: value for key, value in made.items() if key not in ("by", "decision", "digest")} or None
 
     def again(rules: Rules, why: str) -> Game:
         choices = tuple({key: value for key, value in line.items() if key != "digest"} for line in saved.choices)
@@ -146,8 +142,12 @@ def _fork(log: str, saved: SavedGame, at: int, texts: Sequence[str]) -> Fork:
             raise ValueError(f"{why}, and {course}") from None
 
     names = [name for id in ruleset.shelf.ids("overlay") for name in (id, id.partition("/")[2])]
-    try:
-        changes = changes_of(game, texts, names)
+    with refused_for(IllegalMove), wrong_value("--change", LookupError):
+        try:
+            changes = changes_of(game, texts, names)
+        except UnknownChange as error:
+            known = "\n".join(["what can be changed:", *_changeable(game, ruleset)])
+            raise click.BadParameter(f"{error}; {known}", param_hint="--change") from None
         if not changes.overlays:
             return forked(game, changes, before)
         stacked = [*ruleset.overlays, *changes.overlays]
@@ -155,13 +155,6 @@ def _fork(log: str, saved: SavedGame, at: int, texts: Sequence[str]) -> Fork:
         if other.overlays == ruleset.overlays:
             raise ValueError(f"the game has {' and '.join(f'`{name}`' for name in changes.overlays)} already")
         return forked(game, changes, before, other.for_players(saved.header["players"]), again)
-    except UnknownChange as error:
-        known = "\n".join(["what can be changed:", *_changeable(game, ruleset)])
-        raise click.BadParameter(f"{error}; {known}", param_hint="--change") from None
-    except (ValueError, LookupError) as error:
-        raise click.BadParameter(str(error.args[0] if error.args else error), param_hint="--change") from None
-    except IllegalMove as error:
-        refused(str(error))
 
 
 def _changeable(game: Game, ruleset: Ruleset) -> list[str]:
@@ -178,7 +171,7 @@ def _changeable(game: Game, ruleset: Ruleset) -> list[str]:
         "SETTING=VALUE": [*model.settings, *model.interpretations],
         "an overlay": Compared(ruleset).optional,
     }
-    return aligned(("", ""), [(kind, "; ".join(names) or "none") for kind, names in named.items()], "  ")[1:]
+    return unheaded((kind, "; ".join(names) or "none") for kind, names in named.items())
 
 
 def _bots_of_log(ruleset: Rules, saved: SavedGame) -> str:
@@ -196,43 +189,21 @@ def _bots_of_log(ruleset: Rules, saved: SavedGame) -> str:
 def _table(ruleset: Rules, names: str, saved: SavedGame) -> list[Bot]:
     from interpreter.bots.registry import bots_of
 
-    try:
+    with wrong_value("--bots"):
         return bots_of(names, ruleset, saved.header["players"])
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--bots") from None
 
 
 # --- the difference
 
 
-class _Data(Compared):
-    """Comparison of both continuations, with its parameters."""
-
-    ruleset: str
-    at: int
-    decision: str
-    by: int
-    changes: list[str]
-    instead_of: dict[str, Json] | None
-    bots: str
-    seed: int
-    continuations: int
-    unfinished: list[dict[str, Json]]
-    at_once: AtOnce
-
-
-def _text(game: Game, data: _Data) -> None:
+def _text(game: Game, data: dict[str, Value]) -> None:
     from interpreter.engine.decision import choice_text
 
     def who(seat: int) -> str:
         return game.table.names.text(seat, SEAT)
 
-    say(
-        styled(
-            f"{data['ruleset']}, after {counted(data['at'], 'choice')}: {who(data['by'])} decides `{data['decision']}`",
-            bold=True,
-        )
-    )
+    when = f"{data['ruleset']}, after {counted(data['at'], 'choice')}"
+    say(styled(f"{when}: {who(data['by'])} decides `{data['decision']}`", bold=True))
     instead = f" instead of {choice_text(data['instead_of'])}" if data["instead_of"] is not None else ""
     say(f"changed: {'; '.join(data['changes'])}{instead}")
     before, after = data["at_once"]["options"]
@@ -254,8 +225,7 @@ def _text(game: Game, data: _Data) -> None:
         for found in data["measures"].get(measure.name, ()):
             words = [who(part) if place == measure.seat else str(part) for place, part in enumerate(found["of"])]
             rows.append(_row(", ".join([measure.name.replace("_", " "), *words]), found))
-    for line in aligned(("mean of", "as it was", "changed", "difference", "95 % interval"), rows):
-        say(line)
+    say_table(("mean of", "as it was", "changed", "difference", "95 % interval"), rows)
     for name, points in data["curves"].items():
         _curve(game, name, points, who)
 
@@ -277,21 +247,15 @@ def _curve(game: Game, name: str, points: list[DifferenceByRound], who: Callable
     for point in points:
         words = [who(part) if place == measure.seat else str(part) for place, part in enumerate(point["of"])]
         rows.setdefault(", ".join(words), {})[point["round"]] = point["difference"] or 0.0
-    say()
-    say(styled(f"{name.replace('_', ' ')}, mean difference by round", bold=True))
-    lines = [
+    say_heading(f"{name.replace('_', ' ')}, mean difference by round")
+    lines = (
         (thing, *(f"{means[number]:+z.1f}" if number in means else "-" for number in rounds))
         for thing, means in rows.items()
-    ]
-    for line in aligned(("", *map(str, rounds)), lines):
-        say(line)
+    )
+    say_table(("", *map(str, rounds)), lines)
 
 
 def _value(value: Json) -> str:
-    return (
-        "nothing"
-        if value is None or value == []
-        else ", ".join(map(str, value))
-        if isinstance(value, list)
-        else str(value)
-    )
+    if value is None or value == []:
+        return "nothing"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

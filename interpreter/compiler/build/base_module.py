@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache, cached_property, partial
 from itertools import accumulate
 
 from interpreter.base.source import Span
-from interpreter.compiler.build.frames import frame_shape
-from interpreter.compiler.build.memory import Memory
+from interpreter.compiler.build.memory import Memory, frame_shape
 from interpreter.compiler.build.shapes import Shapes, halves
 from interpreter.compiler.ir import ops
-from interpreter.kernel.state import Value
 from interpreter.language import core
 from interpreter.language.types import CardHolderType, PilesType, TokenHolderType
 from interpreter.language.walk import descendants
-from interpreter.lowering.constants import Constants
-from interpreter.lowering.lower import Program
+from interpreter.plain.machine import Machine
 
 __all__ = ["Module"]
 
@@ -28,17 +25,11 @@ class Module:
     ``functions`` has the finished functions by name. ``left_out`` says why some of them do nothing but trap.
     """
 
-    def __init__(
-        self,
-        program: Program,
-        constants: Constants,
-        resets: Mapping[str, Sequence[tuple[int, Value]]],
-        rooms: Mapping[str, int] | None = None,
-    ) -> None:
-        self.program, self.constants, self.resets = program, constants, resets
-        self.shapes = Shapes(constants, rooms)
-        self.memory = Memory(constants, self.shapes)
-        self.frame = cache(partial(frame_shape, program, self.shapes))
+    def __init__(self, machine: Machine, rooms: Mapping[str, int] | None = None) -> None:
+        self.program, self.constants, self.resets = machine.program, machine.constants, machine.resets
+        self.shapes = Shapes(self.constants, rooms)
+        self.memory = Memory(self.constants, self.shapes)
+        self.frame = cache(partial(frame_shape, self.program, self.shapes))
         self.functions: dict[str, ops.Function] = {}
         self.left_out: dict[str, str] = {}
         self.tight: list[str] = []
@@ -61,20 +52,17 @@ class Module:
     def name(self, kind: str, subject: str) -> str:
         """Return a unique name in the module; the same arguments give the same name."""
         key = f"{kind} {subject}"
-        name = self._names.get(key)
-        if name is None:
+        if key not in self._names:
             plain = f"{kind}.{re.sub('[^A-Za-z0-9_.]', '_', subject)}"
             number = sum(known.rstrip("0123456789~") == plain for known in self._names.values())
-            name = self._names[key] = f"{plain}~{number}" if number else plain
-        return name
+            self._names[key] = f"{plain}~{number}" if number else plain
+        return self._names[key]
 
     @property
     def purposes(self) -> dict[str, str]:
-        """Return the purposes of functions by name: ``f price@0`` is the first layer of the rule ``price``."""
         return {name: key for key, name in self._names.items()}
 
     def add(self, function: ops.Function) -> str:
-        """Add a function, and return its name."""
         self.functions[function.name] = function
         return function.name
 
@@ -86,7 +74,6 @@ class Module:
         return head.name
 
     def finish(self) -> None:
-        """Build all functions that were requested."""
         while self._requested:
             self.add(self._requested.pop()())
 
@@ -126,9 +113,7 @@ class Module:
     def addresses(self) -> int:
         """The table of the address of each cell."""
         groups = self.memory.groups.values()
-        return self.memory.words(
-            [group.address + number * group.stride for group in groups for number in range(group.count)]
-        )
+        return self.memory.words([group.address + at * group.stride for group in groups for at in range(group.count)])
 
     @cached_property
     def tracks(self) -> int:

@@ -1,34 +1,41 @@
-"""Built-in functions in the IR: most are calls of the runtime, some are loops or constants."""
+"""Built-in functions in the IR: most are calls of the runtime, some are loops or constants.
+
+*Rows* are loop-invariant parts of expressions, hoisted into memoised functions. If an expression needs the distances of
+many nodes from one list, a function of the locals in that list returns the distances of all nodes. Items of lists, and
+capacities of rooms by their kinds, work alike. A row is a list of words. Since its locals take few values, it can be
+cached until a cell changes that it reads.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Self
 
+from interpreter.compiler.build.cells import Cells
 from interpreter.compiler.build.function import ZERO
-from interpreter.compiler.build.rows import Rows, free_locals
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.kernel.graphs import Graph
 from interpreter.language import core
-from interpreter.language.types import INT, BagType, IntType, NoneType, Type
+from interpreter.language.types import INT, BagType, IntType, NoneType, SeatType, Type
+from interpreter.language.walk import descendants
 
 __all__ = ["BUILT", "Builtins"]
 
 OPERATORS = {"min": "lt", "max": "gt"}
 FEW_KINDS = 6
 """Maximum number of kinds for which the capacities of all sets of kinds are tabulated."""
+LARGEST_ROW = 1024
 CARDS = ops.Var("cards", "i32")
 
 
-class Builtins(Rows):
-    """Builds calls of built-in functions."""
+class Builtins(Cells):
+    """Builds calls of built-in functions, and the functions that return rows, each once for its expressions."""
 
     def builtin(self, node: core.CallBuiltin) -> ops.Value:
         row, name = node.builtin, node.builtin.name
-        if row.runtime:
-            result = self._runtime(name, node)
-        else:
-            result = (BUILT.get(f"{name} of {node.arguments[0].type.word}") or BUILT[name])(self, node)
+        build = None if row.runtime else BUILT.get(f"{name} of {node.arguments[0].type.word}") or BUILT[name]
+        result = build(self, node) if build is not None else self._runtime(name, node)
         return self.found(result, node.type, name) if row.partial and not node.or_none else result
 
     def _runtime(self, function: str, node: core.CallBuiltin) -> ops.Value:
@@ -41,6 +48,43 @@ class Builtins(Rows):
     def width(self, type_: Type) -> ops.Constant:
         """Return the number of kinds in a bag."""
         return ops.Constant(self.shapes.width(type_))
+
+    # --- rows
+
+    def row(
+        self, kind: str, nodes: tuple[core.Expression, ...], size: int, build: Callable[[Self], ops.Value]
+    ) -> ops.Value | None:
+        """Return a call of the function of a row of ``size`` words, or None if it could not be cached."""
+        locals_ = free_locals(nodes)
+        keys = self.keys(tuple(locals_.values()))
+        if keys is None or not all(key.extent for key in keys) or size > LARGEST_ROW:
+            return None
+        arguments = tuple(self.read_local(index, type_) for index, type_ in locals_.items())
+        number = self.module.rows.setdefault((kind, nodes), len(self.module.rows))
+        name = self.module.name("row", f"{kind} {number}")
+        parameters = self.shapes.parameters(locals_.values())
+
+        def body(b: Self) -> None:
+            b.span = nodes[0].span
+            b.locals = dict(zip(locals_, parameters, strict=True))
+            b.add(ops.Charge(ops.Constant(4)))
+            b.give(build(b))
+
+        memo = ops.Memo(keys, 1 + size, listed=True)
+        head = ops.Function(name, parameters, "i32", about=f"{kind} at {nodes[0].span}", memo=memo)
+        return ops.Call(self.declare(head, body), arguments)
+
+    def keys(self, types: Sequence[Type]) -> tuple[ops.Key, ...] | None:
+        """Return the key ranges of parameters of these types, or None if one is not a word."""
+        return tuple(map(self._key, types)) if all(map(self.shapes.is_scalar, types)) else None
+
+    def _key(self, type_: Type) -> ops.Key:
+        extent = self.shapes.count(type_)
+        if isinstance(type_, IntType) or not extent:
+            return ops.Key()
+        if type_.optional:
+            return ops.Key(-1, extent + 1)
+        return ops.Key(0, extent, isinstance(type_, SeatType))
 
     # --- lists and numbers
 
@@ -57,7 +101,6 @@ class Builtins(Rows):
         return self._runtime("distinct" if node.builtin.name == "distinct" else "set_of", node)
 
     def _end(self, node: core.CallBuiltin) -> ops.Value:
-        """Return the first or last item, or none."""
         items = self.kept(self.value(node.arguments[0]))
         length = self.kept(ops.Load(items))
         rep = self.shapes.rep(node.type)
@@ -97,7 +140,6 @@ class Builtins(Rows):
         return position
 
     def _extreme(self, node: core.CallBuiltin) -> ops.Value:
-        """Return the smallest or largest of some numbers."""
         best = self.kept(self.value(node.arguments[0]))
         for argument in node.arguments[1:]:
             number = self.kept(self.value(argument))
@@ -106,17 +148,12 @@ class Builtins(Rows):
 
     # --- tokens and tracks
 
-    def record(self, nodes: tuple[core.Expression, ...], types: tuple[Type, ...]) -> ops.Value:
-        """Build a record of these fields."""
-        return self.allocated(self.words(nodes, types))
-
     def words(self, nodes: tuple[core.Expression, ...], types: tuple[Type, ...]) -> list[ops.Value]:
         """Build expressions as words of memory."""
         pairs = zip(nodes, types, strict=True)
         return [self.word(self.value(node, type_), type_.optional) for node, type_ in pairs]
 
     def _track(self, node: core.Expression) -> ops.Value:
-        """Return the constants of a track: see :attr:`~interpreter.compiler.build.base_module.Module.tracks`."""
         return self.kept(ops.Load(self.value(node) * WORD, self.module.tracks), "track")
 
     def _held(self, track: core.Expression) -> tuple[ops.Value, str]:
@@ -127,11 +164,12 @@ class Builtins(Rows):
     def _price(self, node: core.CallBuiltin) -> ops.Value:
         track, tokens = node.arguments
         held, _ = self._held(track)
-        is_unit = isinstance(self.shapes.held(track.type), IntType)
-        width = ops.Constant(1) if is_unit else self.width(track.type)
         data, bag = self._track(track), self.value(tokens)
-        if is_unit:
+        if isinstance(self.shapes.held(track.type), IntType):
+            width = ops.Constant(1)
             bag = self.call("bag_single", bag, ZERO, width)
+        else:
+            width = self.width(track.type)
         return self.call("track_price", data, held, bag, width)
 
     def _vacancy(self, node: core.CallBuiltin) -> ops.Value:
@@ -187,10 +225,7 @@ class Builtins(Rows):
             inputs = (starts, within, *dealt)
             if not free_locals(goal).keys() <= free_locals(inputs).keys():
                 row = self.row(
-                    "distances",
-                    inputs,
-                    size,
-                    lambda b: b.call("nearest", b.value(starts), b.value(within), lengths(b)),
+                    "distances", inputs, size, lambda b: b.call("nearest", b.value(starts), b.value(within), lengths(b))
                 )
                 if row is not None:
                     to = self.kept(self.value(goal))
@@ -216,6 +251,18 @@ class Builtins(Rows):
         self.give(ops.Constant(lengths, about="lengths"))
 
 
+def free_locals(tree: object) -> dict[int, Type]:
+    types: dict[int, Type] = {}
+    bound: set[int] = set()
+    for node in descendants(tree):
+        if isinstance(node, core.Local):
+            if node.index not in types or node.type.optional:
+                types[node.index] = node.type
+        elif isinstance(node, core.Loop):
+            bound.add(node.variable)
+    return {index: type_ for index, type_ in types.items() if index not in bound}
+
+
 BUILT: dict[str, Callable[[Builtins, core.CallBuiltin], ops.Value]] = {
     "count": Builtins._count,
     "count of bag": lambda b, node: b._runtime("bag_total", node),
@@ -236,7 +283,7 @@ BUILT: dict[str, Callable[[Builtins, core.CallBuiltin], ops.Value]] = {
     "max": Builtins._extreme,
     "min of list": lambda b, node: b.extreme(b.source(node.arguments[0]), "lt"),
     "max of list": lambda b, node: b.extreme(b.source(node.arguments[0]), "gt"),
-    "room": lambda b, node: b.record(node.arguments, b.shapes.fields(node.type)),
+    "room": lambda b, node: b.allocated(b.words(node.arguments, b.shapes.fields(node.type))),
     "overflow": Builtins._fitting,
     "space": Builtins._fitting,
     "price": Builtins._price,

@@ -29,18 +29,15 @@ class Cells(Loops):
         return ops.Load(self.value(node) * WORD, self.module.addresses), 0, names or "?"
 
     def owner(self, cell: core.Cell) -> ops.Value:
-        """Build the owner of a cell; 0 if it is the only one of its group."""
         return self.value(cell.owner) if cell.owner is not None else ZERO
 
     def place(self, group: CellGroup, owner: ops.Value) -> tuple[ops.Value, int]:
-        """Return the address and offset of the cell of an owner."""
         if isinstance(owner, ops.Constant):
             return ZERO, group.address + owner.value * group.stride
         return owner * group.stride, group.address
 
     @property
     def pending(self) -> ops.Value:
-        """The watches that are awake, as bits."""
         return ops.Load(ZERO, self.memory.groups["pending"].address, "i64")
 
     def set_pending(self, watches: ops.Value) -> None:
@@ -55,7 +52,6 @@ class Cells(Loops):
         self.add(ops.Store(ZERO, self.memory.groups[name].address + word * WORD, self.word(value), name))
 
     def read(self, cell: core.Expression, type_: Type) -> ops.Value:
-        """Build the value of a cell."""
         address, offset, group = self.holder(cell)
         kept = self.memory.groups[group].type if isinstance(cell, core.Cell) else type_
         if self.shapes.is_scalar(kept) and self.shapes.rep(type_) == self.shapes.rep(kept):

@@ -10,23 +10,21 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from interpreter.compiler.build.base_module import Module
-from interpreter.compiler.build.frames import Slot
-from interpreter.compiler.build.function import ONE, ZERO
+from interpreter.compiler.build.function import FRAME, ONE, ZERO
+from interpreter.compiler.build.memory import Slot
 from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.build.steps import FunctionGroup, Steps
 from interpreter.compiler.ir import ops
 from interpreter.language import core
 from interpreter.language.types import Type
 
-__all__ = ["FRAME", "Decisions", "in_frame"]
+__all__ = ["Decisions", "in_frame"]
 
-FRAME = ops.Var("frame", "i32")
 OPTION = ops.Var("option", "i32")
 
 
 def in_frame(b: Steps, procedure: str) -> None:
     """Begin a function whose locals are in a frame of the procedure."""
-    b.frame = FRAME
     slots = b.module.frame(procedure).slots
     b.locals = {index: slot for index, slot in enumerate(slots) if slot is not None}
 
@@ -39,7 +37,6 @@ class Decisions(FunctionGroup):
         self.asks = module.program.asks
 
     def words(self, option: core.Option) -> int:
-        """Return the size of an option in words: its number and its values."""
         return 1 + sum(self.shapes.words(choice.type) for choice in option.choices)
 
     def sizes(self, index: int) -> list[int]:
@@ -59,7 +56,6 @@ class Decisions(FunctionGroup):
         return self.table(lambda index: self.stride(index) * WORD)
 
     def begin(self, b: Steps, index: int) -> core.Ask:
-        """Begin a function of a decision."""
         stretch, end = self.asks[index]
         b.span = stretch.span
         in_frame(b, stretch.procedure)
@@ -73,16 +69,15 @@ class Decisions(FunctionGroup):
             b.locals[ask.seat.index] = actor
         return ask, actor
 
-    def _head(self, kind: str, index: int, *further: ops.Var, result: ops.Rep | None = "i32") -> ops.Function:
-        return ops.Function(self.module.name(kind, self.asks[index][0].id), (FRAME, *further), result)
+    def _of(
+        self, kind: str, index: int, build: Callable[[Steps], None], *further: ops.Var, result: ops.Rep | None = "i32"
+    ) -> str:
+        return self.named(kind, self.asks[index][0].id, (FRAME, *further), result, build)
 
     def actor(self, index: int) -> str:
         """The function that gives the seat that decides."""
 
-        def build(b: Steps) -> None:
-            b.give(b.value(self.begin(b, index).seat))
-
-        return self.declare(self._head("actor", index), build)
+        return self._of("actor", index, lambda b: b.give(b.value(self.begin(b, index).seat)))
 
     def options(self, index: int) -> str:
         """The function that writes all legal options to the buffer, from ``$options`` to ``$options_end``."""
@@ -100,14 +95,13 @@ class Decisions(FunctionGroup):
                 self.each(b, option, partial(put, number, option))
             b.set(ops.Global("options_end"), end)
 
-        return self.declare(self._head("options", index, result=None), build)
+        return self._of("options", index, build, result=None)
 
     def placed(self, option: core.Option) -> Iterator[tuple[core.Choice, tuple[int, Type]]]:
         """Return the choices of an option, with the offset and type of each value."""
         return zip(option.choices, self.shapes.placed((choice.type for choice in option.choices), WORD), strict=True)
 
     def put(self, b: Steps, at: ops.Value, number: int, option: core.Option, values: Sequence[ops.Value]) -> None:
-        """Write an option."""
         b.add(ops.Store(at, 0, ops.Constant(number)))
         for (_, (offset, type_)), value in zip(self.placed(option), values, strict=True):
             b.store(at, offset, value, type_)
@@ -120,7 +114,6 @@ class Decisions(FunctionGroup):
         self.put(b, at, number, option, values)
 
     def open(self, index: int) -> str:
-        """The function that tests whether there is an option."""
         return self._at_least("open", index, 1)
 
     def free(self, index: int) -> str:
@@ -128,8 +121,7 @@ class Decisions(FunctionGroup):
         return self._at_least("free", index, 2)
 
     def _at_least(self, kind: str, index: int, number: int) -> str:
-        """The function that tests whether there are at least ``number`` options. It tries alternatives with few
-        choices first."""
+        """The function that tests for at least ``number`` options. It tries alternatives with few choices first."""
 
         def build(b: Steps) -> None:
             ask, _ = self.begin_choice(b, index)
@@ -143,7 +135,7 @@ class Decisions(FunctionGroup):
                 self.each(b, option, count_one, stops=True)
             b.give(ZERO)
 
-        return self.declare(self._head(kind, index), build)
+        return self._of(kind, index, build)
 
     def each(
         self, b: Steps, option: core.Option, body: Callable[[Sequence[ops.Value]], None], *, stops: bool = False
@@ -167,4 +159,4 @@ class Decisions(FunctionGroup):
                 b.give(ops.Constant(then))
             b.fail("no such alternative")
 
-        return self.declare(self._head("take", index, OPTION), build)
+        return self._of("take", index, build, OPTION)

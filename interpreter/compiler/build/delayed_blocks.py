@@ -32,11 +32,9 @@ class DelayedBlocks(Measures):
 
     def captured(self, procedure: str) -> list[tuple[int, Type]]:
         """Return the offset and type of each value of a block."""
-        types = parameter_types(self.program.reach.procedures[procedure])
-        return list(self.shapes.placed(types, KEPT_HEAD * WORD))
+        return list(self.shapes.placed(parameter_types(self.program.reach.procedures[procedure]), KEPT_HEAD * WORD))
 
     def delay(self, step: core.Keeps) -> None:
-        """Delay a block with the values of its locals."""
         types = parameter_types(self.program.reach.procedures[step.procedure])
         values = [self.read_local(index, type_) for index, type_ in zip(step.captured, types, strict=True)]
         parameters = self.shapes.parameters(types)
@@ -54,8 +52,7 @@ class DelayedBlocks(Measures):
             b.set_cell("kept", used + size, 1)
             b.set_cell("kept", b.cell("kept") + 1)
 
-        name = self.module.name("keep", f"{step.edge} {step.of} {step.procedure}")
-        self.do(self.declare(ops.Function(name, parameters, None), build), *values)
+        self.do(self.named("keep", f"{step.edge} {step.of} {step.procedure}", parameters, None, build), *values)
 
     @property
     def _start(self) -> int:
@@ -92,7 +89,6 @@ class DelayedBlocks(Measures):
         self.give(ZERO)
 
     def _fall_due(self) -> None:
-        """Mark the blocks that wait for a start as due."""
         with self.blocks() as (at, _):
             begins = ops.Load(at).equals(EDGES.index("start"))
             with self.when(ops.both(begins, ops.Load(at, WORD).equals(OF))):

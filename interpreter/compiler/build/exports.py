@@ -1,4 +1,4 @@
-"""Functions of a standalone module: views of seats, a digest, the result.
+"""Functions of a standalone module: views of seats, a digest, the result (ranking keys and places).
 
 A view and a digest read only the live words. A kept list has room for more items than it holds, and that room may
 contain stale data: a view must not leak it, and equal states must have equal digests.
@@ -10,26 +10,25 @@ from functools import partial
 
 from interpreter.compiler.build.base_module import Module
 from interpreter.compiler.build.delayed_blocks import KEPT_HEAD, KEPT_START
-from interpreter.compiler.build.function import ZERO
+from interpreter.compiler.build.function import ONE, ZERO
 from interpreter.compiler.build.memory import FRAME_HEAD, STATE
-from interpreter.compiler.build.ranking import Ranking
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.build.sights import LISTED, OPEN, SEAT, Sights
-from interpreter.compiler.build.steps import Steps
+from interpreter.compiler.build.steps import FunctionGroup, Steps
 from interpreter.compiler.build.stretches import ASKED
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.ops import CellGroup
 from interpreter.language.types import BOOL, Type
 
-__all__ = ["Standalone"]
+__all__ = ["Ranking", "Standalone"]
 
 HIDDEN, COUNTED = 1, 2
 """Entries of the mask of a view: the cell is hidden; only its number of items is visible. 0: it is visible."""
+KEY = ops.Var("key", "i32")
 
 
 class Standalone(Sights):
-    """Builds the exported functions. ``buffer`` is the address of a copy of the state, ``mask`` that of a word for each
-    cell."""
+    """Builds the exported functions. ``buffer`` has a copy of the state, ``mask`` a word for each cell."""
 
     def __init__(self, module: Module) -> None:
         super().__init__(module)
@@ -41,21 +40,19 @@ class Standalone(Sights):
         view = ops.Function("seen", (SEAT,), None, about="copies the cells that a seat may see")
         copied = ops.Function("copied", (), "i32", about="copies the live words of the state")
         over = ops.Function("is_over", (), "i32", about="true if the game is over")
-        functions = (
-            self.made(view, self._view),
-            self.made(copied, self._copied),
-            self.made(over, lambda b: b.give(b.cell("over"))),
-        )
-        return {function.name: function for function in functions} | Ranking(self.module).functions()
+        return {
+            view.name: self.made(view, self._view),
+            copied.name: self.made(copied, self._copied),
+            over.name: self.made(over, lambda b: b.give(b.cell("over"))),
+            **Ranking(self.module).functions(),
+        }
 
     # --- copies of live words
 
     def _copy(self, b: Steps, at: ops.Value, type_: Type) -> None:
-        """Copy a kept value to its place in the zeroed buffer."""
         b.store(at, self.buffer - STATE, b.load(at, 0, type_), type_)
 
     def _whole(self, b: Steps, group: CellGroup) -> None:
-        """Copy all cells of a group."""
         shapes, type_ = self.shapes, group.type
         is_full = shapes.is_flat(type_) and not shapes.is_listed(type_) and not type_.optional
         if is_full or shapes.is_scalar(type_):
@@ -104,7 +101,6 @@ class Standalone(Sights):
             b.set(end, end + (shape.size - FRAME_HEAD * WORD))
 
     def _blocks(self, b: Steps, group: CellGroup) -> None:
-        """Copy the delayed blocks."""
         shift = self.buffer - STATE
         b.add(ops.CopyWords(ops.Constant(group.address + shift), ops.Constant(group.address), ops.Constant(KEPT_START)))
         with b.blocks() as (at, _):
@@ -146,10 +142,39 @@ class Standalone(Sights):
 
     def _blank(self, b: Steps, group: CellGroup, at: ops.Value, mask: ops.Value) -> None:
         """Write a hidden cell: only the absence of a value is visible."""
-        first = ops.Load(at)
-        hidden = ops.Store(mask, 0, ops.Constant(HIDDEN))
-        if group.type.optional:
-            known = ops.Store(at, self.buffer - STATE, first)
-            b.add(ops.If(first.equals(self.shapes.kept_none(group.type)), (known,), (hidden,)))
-        else:
-            b.add(hidden)
+        first, hidden = ops.Load(at), ops.Store(mask, 0, ops.Constant(HIDDEN))
+        known = ops.Store(at, self.buffer - STATE, first)
+        is_none = first.equals(self.shapes.kept_none(group.type))
+        b.add(ops.If(is_none, (known,), (hidden,)) if group.type.optional else hidden)
+
+
+class Ranking(FunctionGroup):
+    """Builds ``key_of`` and ``place_of``."""
+
+    def functions(self) -> dict[str, ops.Function]:
+        """Return both functions by name."""
+        key = ops.Function("key_of", (SEAT, KEY), "i64", about="a key of the ranking")
+        place = ops.Function("place_of", (SEAT,), "i32", about="the place of a seat")
+        return {key.name: self.made(key, self._key), place.name: self.made(place, self._place)}
+
+    def _key(self, b: Steps) -> None:
+        for tree in b.cases(KEY, self.model.ranking):
+            b.span, b.locals = tree.span, {0: SEAT}
+            b.give(b.wide_key(tree))
+        b.fail("no such key")
+
+    def _place(self, b: Steps) -> None:
+        """Build the place of a seat: 1 plus the number of seats ranked before it; 0 if it does not count."""
+        counts = [int(bool(counted)) for counted in self.constants.statics["seat.counts"]]
+        b.add(ops.If(ops.negated(ops.Load(SEAT * WORD, self.memory.words(counts))), (ops.Return(ZERO),)))
+        place = b.var("i32", "place", ONE)
+        for other in (seat for seat, counted in enumerate(counts) if counted):
+            with b.leaving("better") as label:
+                for number in range(len(self.model.ranking)):
+                    theirs, mine = (
+                        b.kept(ops.Call("key_of", (seat, ops.Constant(number)), "i64"))
+                        for seat in (ops.Constant(other), SEAT)
+                    )
+                    b.add(ops.If(theirs < mine, (ops.Break(label),)))
+                    b.add(ops.If(theirs > mine, (ops.Set(place, place + 1), ops.Break(label))))
+        b.give(place)

@@ -85,11 +85,17 @@ class Expressions(Builtins):
             case core.Read(cell):
                 return self.read(cell, node.type)
             case core.Static(attribute, of):
-                return self._static(attribute, of, node.type)
+                values, place = constants.statics[attribute], self.value(of)
+                if isinstance(place, ops.Constant):
+                    return self.constant(values[place.value], node.type)
+                table = self.memory.table(attribute, values, node.type)
+                return ops.read(place * WORD, table, shapes.rep(node.type))
             case core.FieldOf(of, number):
                 return ops.read(self.value(of), number * WORD, shapes.rep(node.type))
             case core.Element(of, index):
-                return self._element(node, of, index)
+                items, at = self.kept(self.value(of)), self.kept(self.value(index))
+                self.fail_if(ops.either(at < 0, at >= ops.ToNumber(ops.Load(items))), "no such item")
+                return ops.read(items + ops.ToIndex(at) * WORD, WORD, shapes.rep(node.type))
             case core.BagItem(of, kind):
                 bag, member = self.value(of), self.value(kind)
                 if isinstance(member, ops.Constant):
@@ -102,7 +108,7 @@ class Expressions(Builtins):
             case core.CallBuiltin():
                 return self.builtin(node)
             case core.MakeRecord(fields):
-                return self.record(fields, shapes.fields(node.type))
+                return self.allocated(self.words(fields, shapes.fields(node.type)))
             case core.MakeList(items):
                 return self.listed(self.words(items, (shapes.item(node.type),) * len(items)))
             case core.AmountOf(number, kind, size):
@@ -150,13 +156,6 @@ class Expressions(Builtins):
 
     # --- printed data
 
-    def _static(self, attribute: str, of: core.Expression, type_: Type) -> ops.Value:
-        values = self.constants.statics[attribute]
-        index = self.value(of)
-        if isinstance(index, ops.Constant):
-            return self.constant(values[index.value], type_)
-        return ops.read(index * WORD, self.memory.table(attribute, values, type_), self.shapes.rep(type_))
-
     def _table(self, node: core.TableCell) -> ops.Value:
         """Build the lookup in a printed table, which is stored as a row of words in mixed-radix order of its keys."""
         table = self.model.tables[node.table]
@@ -167,8 +166,7 @@ class Expressions(Builtins):
             raise Unsupported(f"the table {node.table}")
         position: ops.Value = ZERO
         for key, keys in zip(node.keys, ranges, strict=True):
-            place = self._place_in(keys, key)
-            position = position * len(keys) + place
+            position = position * len(keys) + self._place_in(keys, key)
         words = [HOLE] * prod(map(len, ranges))
         for cell, value in table.cells.items():
             number = 0
@@ -182,7 +180,6 @@ class Expressions(Builtins):
         return found
 
     def _place_in(self, keys: range, key: core.Expression) -> ops.Value:
-        """Return the position of a key in a table."""
         value = self.value(key)
         if isinstance(value, ops.Constant):
             if value.value not in keys:
@@ -193,17 +190,10 @@ class Expressions(Builtins):
             self.fail_if(ops.either(place < 0, place >= len(keys)), "no such cell")
         return ops.ToIndex(place) if place.rep == "i64" else place
 
-    def _element(self, node: core.Element, of: core.Expression, index: core.Expression) -> ops.Value:
-        items = self.kept(self.value(of))
-        at = self.kept(self.value(index))
-        self.fail_if(ops.either(at < 0, at >= ops.ToNumber(ops.Load(items))), "no such item")
-        return ops.read(items + ops.ToIndex(at) * WORD, WORD, self.shapes.rep(node.type))
-
     # --- calls
 
     def _rule(self, node: core.CallRule | core.CallBase) -> ops.Value:
-        """Build a call of a function. :mod:`interpreter.compiler.build.steps` builds calls of procedures that cannot
-        suspend."""
+        """Build a call of a function. ``Steps`` builds calls of procedures that cannot suspend."""
         target = self.program.target(node)
         layer = self.program.reach.procedures[target]
         if layer.form == "does":
@@ -284,7 +274,6 @@ class Expressions(Builtins):
         return self.is_item(self.kept(self.value(item, type_)), type_, items)
 
     def is_item(self, item: ops.Value, item_type: Type, items: core.Expression) -> ops.Value:
-        """Return whether a value is in a list."""
         type_ = self.shapes.item(items.type)
         match items:
             case core.RangeFrom(first, last):
@@ -304,16 +293,7 @@ class Expressions(Builtins):
                 return ops.Load(row + item * WORD, WORD)
             if not isinstance(items, core.Loop):
                 return self.call("contains", self.value(items), self.word(item, True))
-        found = self.var("i32", "any", ZERO)
-        with self.leaving("member") as label:
-
-            def check(member: ops.Var) -> None:
-                with self.when(self.same(item, member, item_type, type_)):
-                    self.set(found, ONE)
-                    self.add(ops.Break(label))
-
-            self.source(items, stops=True).each(check)
-        return found
+        return self.any_of("member", items, lambda member: self.same(item, member, item_type, type_))
 
     def _flags(self, items: core.Expression, of: Type, item_type: Type) -> ops.Value | None:
         """Return a row that flags the members of a list, or None.

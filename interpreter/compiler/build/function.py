@@ -14,19 +14,20 @@ from msgspec.structs import replace
 
 from interpreter.base.source import NOWHERE, Span
 from interpreter.compiler.build.base_module import Module
-from interpreter.compiler.build.frames import Slot
-from interpreter.compiler.build.memory import TIGHT
+from interpreter.compiler.build.memory import TIGHT, Slot
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.effect_analysis import fits
-from interpreter.compiler.ir.helpers import HELPERS
+from interpreter.compiler.ir.helpers import helpers
 from interpreter.language.types import Type
 
-__all__ = ["ONE", "ZERO", "FunctionBuilder"]
+__all__ = ["FRAME", "ONE", "ZERO", "FunctionBuilder"]
 
 T = TypeVar("T")
 
 ONE, ZERO = ops.Constant(1), ops.Constant(0)
+FRAME = ops.Var("frame", "i32")
+"""The address of the frame, in functions whose locals are in one."""
 LARGEST = 2**40
 """Limit of numbers in registers; numbers in cells fit into a word."""
 
@@ -39,8 +40,6 @@ class FunctionBuilder:
         self.model, self.shapes, self.memory = module.constants.model, module.shapes, module.memory
         self.body: list[ops.Statement] = []
         self.locals: dict[int, ops.Var | Slot] = {}
-        self.frame: ops.Var | None = None
-        """The address of the frame, if locals are in one."""
         self.span: Span = NOWHERE
         self._variables = 0
 
@@ -60,6 +59,18 @@ class FunctionBuilder:
     def declare(self, head: ops.Function, build: Callable[[Self], None]) -> str:
         """Return the name of a function that is called; it is built later, once."""
         return self.module.request(head, lambda: self.made(head, build))
+
+    def named(
+        self,
+        kind: str,
+        subject: object,
+        parameters: tuple[ops.Var, ...],
+        result: ops.Rep | None,
+        build: Callable[[Self], None],
+        about: str = "",
+    ) -> str:
+        """Declare a function that is named for what it does to a subject."""
+        return self.declare(ops.Function(self.module.name(kind, str(subject)), parameters, result, about=about), build)
 
     # --- variables and statements
 
@@ -84,7 +95,6 @@ class FunctionBuilder:
         self.add(ops.Set(var, value))
 
     def give(self, value: ops.Value | None = None) -> None:
-        """Return a value from the function."""
         self.add(ops.Return(value))
 
     def kept(self, value: ops.Value, name: str = "t") -> ops.Value:
@@ -102,7 +112,6 @@ class FunctionBuilder:
 
     @contextmanager
     def when(self, test: ops.Value) -> Iterator[None]:
-        """Run the statements inside only if the test holds."""
         span = self.span
         with self.block() as inner:
             yield
@@ -110,7 +119,6 @@ class FunctionBuilder:
             self.add(ops.If(test, tuple(inner), span=span))
 
     def branch(self, test: ops.Value, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
-        """Run one of two lists of statements."""
         span = self.span
         with self.block() as first:
             then()
@@ -126,7 +134,6 @@ class FunctionBuilder:
 
     @contextmanager
     def leaving(self, name: str) -> Iterator[str]:
-        """Yield a label with which the statements inside can be left."""
         label = self.label(name)
         with self.block() as inner:
             yield label
@@ -134,8 +141,7 @@ class FunctionBuilder:
 
     @contextmanager
     def repeated(self, name: str, test: ops.Value, *step: ops.Statement) -> Iterator[str]:
-        """Repeat the statements inside while the test holds; ``step`` follows each pass. Yield the label, which breaks
-        the loop."""
+        """Repeat the statements inside while the test holds, then ``step``. Yield the label, which breaks the loop."""
         label, span = self.label(name), self.span
         with self.block() as inner:
             yield label
@@ -158,11 +164,9 @@ class FunctionBuilder:
             self.locals = before
 
     def call(self, helper: str, *arguments: ops.Value) -> ops.Call:
-        """Build a call of a helper."""
-        return ops.Call(helper, arguments, HELPERS[helper].result or "i32")
+        return ops.Call(helper, arguments, helpers()[helper].result or "i32")
 
     def do(self, function: str, *arguments: ops.Value) -> None:
-        """Add a call of a helper or function for its effects."""
         self.add(ops.Do(ops.Call(function, arguments)))
 
     def fail_if(self, test: ops.Value, reason: str = "") -> None:
@@ -205,11 +209,9 @@ class FunctionBuilder:
         return kept
 
     def word(self, value: ops.Value, optional: bool = False) -> ops.Value:
-        """Convert a register to a word of memory."""
         return ops.ToWord(value, optional) if value.rep == "i64" else value
 
     def wide(self, value: ops.Value) -> ops.Value:
-        """Convert a register to a number."""
         return value if value.rep == "i64" else ops.ToNumber(value)
 
     def is_none(self, value: ops.Value, type_: Type) -> ops.Value:

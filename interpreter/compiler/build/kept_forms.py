@@ -7,12 +7,11 @@ functions.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Self
 
 from msgspec import Struct
 
-from interpreter.compiler.build.frames import Slot
-from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder
+from interpreter.compiler.build.function import FRAME, ONE, ZERO, FunctionBuilder
+from interpreter.compiler.build.memory import Slot
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.language.types import Type
@@ -55,14 +54,12 @@ class KeptForms(FunctionBuilder):
             raise Unsupported(f"local {index}, which nothing has set")
         if isinstance(local, ops.Var):
             return local
-        assert self.frame is not None
-        return self.load(self.frame, local.offset, type_ if self.shapes.is_scalar(type_) else local.type)
+        return self.load(FRAME, local.offset, type_ if self.shapes.is_scalar(type_) else local.type)
 
     def write_local(self, index: int, value: ops.Value, type_: Type) -> None:
         local = self.locals.get(index)
         if isinstance(local, Slot):
-            assert self.frame is not None
-            self.store(self.frame, local.offset, value, local.type)
+            self.store(FRAME, local.offset, value, local.type)
             return
         rep = self.shapes.rep(type_)
         if local is None or local.rep != rep:
@@ -90,7 +87,6 @@ class KeptForms(FunctionBuilder):
         return ops.Select(first, at + WORD, ZERO)
 
     def store(self, address: ops.Value, offset: int, value: ops.Value, type_: Type, group: str = "") -> None:
-        """Write the kept form of a value to an address."""
         shapes = self.shapes
         if shapes.is_scalar(type_):
             self.add(ops.Store(address, offset, self.word(value, type_.optional), group))
@@ -124,7 +120,6 @@ class KeptForms(FunctionBuilder):
         return length
 
     def _unpack(self, type_: Type) -> str:
-        """Return the name of a function that decodes the kept form at an address into the arena."""
         shapes = self.shapes
         is_listed = shapes.is_listed(type_)
 
@@ -145,10 +140,9 @@ class KeptForms(FunctionBuilder):
             b.each_part(type_, length, decode)
             b.give(made)
 
-        return self._of_type("unpack", type_, (AT,), "i32", "decodes a kept value", build)
+        return self.named("unpack", type_, (AT,), "i32", build, f"decodes a kept value: {type_}")
 
     def _pack(self, type_: Type) -> str:
-        """Return the name of a function that writes the kept form of a value."""
         shapes = self.shapes
         is_listed = shapes.is_listed(type_)
 
@@ -170,16 +164,14 @@ class KeptForms(FunctionBuilder):
 
             b.each_part(type_, length, encode)
 
-        return self._of_type("pack", type_, (AT, VALUE), None, "encodes a value in its kept form", build)
+        return self.named("pack", type_, (AT, VALUE), None, build, f"encodes a value in its kept form: {type_}")
 
     # --- copies and comparisons
 
     def copied(self, value: ops.Value, type_: Type) -> ops.Value:
-        """Build a deep copy of a value."""
-        return value if self.shapes.is_scalar(type_) else ops.Call(self._own(type_), (value,))
-
-    def _own(self, type_: Type) -> str:
         shapes = self.shapes
+        if shapes.is_scalar(type_):
+            return value
 
         def build(b: KeptForms) -> None:
             if type_.optional:
@@ -198,10 +190,9 @@ class KeptForms(FunctionBuilder):
                 b.each_part(type_, words - 1, copy)
             b.give(made)
 
-        return self._of_type("own", type_, (VALUE,), "i32", "copies a value", build)
+        return ops.Call(self.named("own", type_, (VALUE,), "i32", build, f"copies a value: {type_}"), (value,))
 
     def same(self, left: ops.Value, right: ops.Value, type_: Type, other_type: Type) -> ops.Value:
-        """Return whether two values in registers are equal."""
         shapes = self.shapes
         if shapes.is_scalar(type_):
             return left.equals(right)
@@ -213,11 +204,6 @@ class KeptForms(FunctionBuilder):
             return self.call("equal_lists", left, right)
         if shapes.is_flat(type_):
             return self.call("equal_words", left, right, ops.Constant(shapes.words(type_)))
-        return ops.Call(self._equality(type_), (left, right))
-
-    def _equality(self, type_: Type) -> str:
-        """Return the name of a function that compares two lists of composite values, or records with such fields."""
-        shapes = self.shapes
 
         def build(b: KeptForms) -> None:
             length: ops.Value = ZERO
@@ -233,25 +219,12 @@ class KeptForms(FunctionBuilder):
             b.each_part(type_, length, compare)
             b.give(ONE)
 
-        return self._of_type("same", type_, (LEFT, RIGHT), "i32", "true if two values are equal", build)
-
-    def _of_type(
-        self,
-        kind: str,
-        type_: Type,
-        parameters: tuple[ops.Var, ...],
-        result: ops.Rep | None,
-        about: str,
-        build: Callable[[Self], None],
-    ) -> str:
-        """Return the name of a function for values of a type."""
-        name = self.module.name(kind, str(type_))
-        return self.declare(ops.Function(name, parameters, result, about=f"{about}: {type_}"), build)
+        name = self.named("same", type_, (LEFT, RIGHT), "i32", build, f"true if two values are equal: {type_}")
+        return ops.Call(name, (left, right))
 
     # --- constructors
 
     def listed(self, words: list[ops.Value]) -> ops.Value:
-        """Build a list of these words."""
         return self.allocated([ops.Constant(len(words)), *words])
 
     def allocated(self, words: list[ops.Value]) -> ops.Value:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from typing import assert_never
 
 from msgspec import Struct
@@ -26,7 +27,11 @@ MAXIMUM_ITEMS = 20_000
 NUMBER = ops.Constant(0, "i64")
 
 Each = Callable[[ops.Var], None]
-Better = Callable[[Sequence[ops.Value]], AbstractContextManager[None]]
+Values = Sequence[ops.Value]
+OfValues = Callable[[Values], None]
+Binders = Sequence[tuple[int, core.Expression]]
+Tests = Sequence[core.Expression | None]
+Better = Callable[[Values], AbstractContextManager[None]]
 
 
 class Source(Struct, frozen=True):
@@ -130,11 +135,8 @@ class Loops(KeptForms, ABC):
 
     def _cards_of(self, piles: Source) -> Source:
         card = CardType()
-
-        def each(body: Each) -> None:
-            piles.each(lambda pile: self.items_of(pile, card).each(body))
-
-        return Source(card, ops.Constant(len(self.model.cards)), each)
+        count = ops.Constant(len(self.model.cards))
+        return Source(card, count, lambda body: piles.each(lambda pile: self.items_of(pile, card).each(body)))
 
     def _filtered(self, node: core.Select, stops: bool) -> Source:
         source, item_type = self.source(node.items, stops=stops), self.shapes.item(node.type)
@@ -166,16 +168,9 @@ class Loops(KeptForms, ABC):
             yield
 
     def combinations(
-        self,
-        binders: Sequence[tuple[int, core.Expression]],
-        tests: Sequence[core.Expression | None],
-        body: Callable[[Sequence[ops.Value]], None],
-        *,
-        stops: bool = False,
-        values: Sequence[ops.Value] = (),
+        self, binders: Binders, tests: Tests, body: OfValues, *, stops: bool = False, values: Values = ()
     ) -> None:
-        """Run the body for each combination of items that passes the tests, behind the given values. A binder may read
-        the ones before it."""
+        """Run the body for each combination of items that passes the tests. Binders may read the ones before them."""
         if not binders:
             with self.passing(*tests):
                 body(values)
@@ -195,7 +190,7 @@ class Loops(KeptForms, ABC):
             case core.Fold(operation="count"):
                 return self.count(lambda body: self.each(node, body))
             case core.Fold():
-                return self._any(node, expected=node.operation == "any")
+                return self.any_of("any", node.items, partial(self._tested, node), expected=node.operation == "any")
             case core.Search():
                 return self._search(node)
             case core.Order(operation="sorted"):
@@ -216,7 +211,6 @@ class Loops(KeptForms, ABC):
         self.source(node.items, stops=stops).each(tested)
 
     def list_of(self, source: Source) -> ops.Value:
-        """Build a list of the items in the arena."""
         with self._new_list(self.kept(source.bound), source.item) as (pointer, append):
             source.each(append)
         return pointer
@@ -252,24 +246,29 @@ class Loops(KeptForms, ABC):
         return best
 
     def count(self, each: Callable[[Each], None]) -> ops.Value:
-        """Return the number of items of a loop."""
         count = self.var("i64", "count", NUMBER)
         each(lambda item: self.set(count, count + 1))
         return count
 
-    def _any(self, node: core.Fold, *, expected: bool) -> ops.Value:
+    def any_of(
+        self, name: str, items: core.Expression, test: Callable[[ops.Var], ops.Value], *, expected: bool = True
+    ) -> ops.Value:
+        """Return whether the test holds for any item; if it is not ``expected``, whether it holds for all."""
         result = self.var("i32", "any", ops.Constant(int(not expected)))
-        with self.leaving("any") as label:
+        with self.leaving(name) as label:
 
             def check(item: ops.Var) -> None:
-                self.locals[node.variable] = item
-                test = self.value(node.test) if node.test is not None else ONE
-                with self.when(test if expected else ops.negated(test)):
+                holds = test(item)
+                with self.when(holds if expected else ops.negated(holds)):
                     self.set(result, ops.Constant(int(expected)))
                     self.add(ops.Break(label))
 
-            self.source(node.items, stops=True).each(check)
+            self.source(items, stops=True).each(check)
         return result
+
+    def _tested(self, node: core.Fold, item: ops.Var) -> ops.Value:
+        self.locals[node.variable] = item
+        return self.value(node.test) if node.test is not None else ONE
 
     def _search(self, node: core.Search) -> ops.Value:
         result = self.var(self.shapes.rep(node.type), "result", self.none(node.type))
@@ -291,13 +290,11 @@ class Loops(KeptForms, ABC):
         return [self.key(key) for key in node.keys]
 
     def key(self, node: core.Expression) -> ops.Value:
-        """Build a key by which something is ordered."""
         if not self.shapes.is_scalar(node.type):
             raise Unsupported(f"a key that is a {node.type}")
         return self.value(node)
 
     def wide_key(self, node: core.Expression) -> ops.Value:
-        """Build a key as a number."""
         return self.wide(self.key(node))
 
     def _best(self, node: core.Order) -> ops.Value:

@@ -71,22 +71,14 @@ class Measures(Expressions):
     """Builds what measures, if measuring is on."""
 
     def measure_at(self, moment: str) -> None:
-        """Measure at this moment."""
         if moment == "end of game" and self.model.ranking:
-            self.do(self.declare(ops.Function(self.module.name("ranking", ""), (), None), Measures._ranking))
-        measures = self._measures_at(moment)
-        if measures:
+            self.do(self.named("ranking", "", (), None, Measures._ranking))
+        if measures := self._measures_at(moment):
             name = self._measuring(moment, measures, ())
             with self.when(ops.Global("measuring")):
                 self.do(name)
 
-    def measure_at_phase(self, edge: str, phase: ops.Value) -> None:
-        """Measure at the start or end of a phase, given by its number."""
-        for name in self.cases(phase, self.model.phases):
-            self.measure_at(f"{edge} of {name}")
-
     def measure_event(self, event: str, arguments: Sequence[core.Expression]) -> None:
-        """Measure at an event with these values."""
         measures = [number for number, measure in enumerate(self.model.measures) if measure.event == event]
         if not measures:
             return
@@ -96,8 +88,7 @@ class Measures(Expressions):
             self.do(self._measuring(f"on {event}", measures, types), *values)
 
     def _measures_at(self, moment: str) -> list[int]:
-        """Return the measures of a moment. If the end of the game cuts the last round short, that round ends with
-        it."""
+        """Return the measures of a moment. The last round ends with the game."""
         found = [number for number, measure in enumerate(self.model.measures) if moment in measure.when]
         if moment == "end of game":
             at_end = self._measures_at("end of round")
@@ -115,7 +106,7 @@ class Measures(Expressions):
                 b.locals = dict(enumerate(parameters))
                 b._take(number, self.model.measures[number])
 
-        return self.declare(ops.Function(self.module.name("measured", subject), parameters, None), build)
+        return self.named("measured", subject, parameters, None, build)
 
     def _take(self, number: int, measure: Measure) -> None:
         """Record a number for each combination of items that passes the test."""

@@ -1,25 +1,31 @@
-"""Memory plan of a module: addresses of the state and of constants.
+"""Memory plan of a module: addresses of the state and of constants, and the layout of frames.
 
 The state comes first, at addresses that depend on the layout alone. Data that is allocated while functions are built
 follows: constants and memo tables.
+
+A frame has the locals of a procedure that can suspend or calls itself: a head, then the locals in their kept forms. It
+omits variables of loops inside expressions, which nothing reads later.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from functools import reduce
 
-from interpreter.compiler.build.shapes import WORD, Shapes
+from msgspec import Struct
+
+from interpreter.compiler.build.shapes import WORD, Shapes, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.kernel.state import Value
-from interpreter.language.types import BagType, Type
+from interpreter.language.types import NOTHING, BagType, NeverType, NoneType, NothingType, Type, join
 from interpreter.lowering.constants import Constants
+from interpreter.lowering.lower import Program
 
-__all__ = ["BLOCKS", "FRAME_HEAD", "FRAME_WORDS", "HEADER", "STATE", "TIGHT", "Memory"]
+__all__ = ["BLOCKS", "FRAME_HEAD", "HEADER", "STATE", "TIGHT", "Memory", "Slot", "frame_shape", "kept_in_frame"]
 
 TIGHT = 32
-"""Address of two words about the room that was too small when the module trapped: its number, from 1, and what it
-needed."""
+"""Address of two words about the room that was too small at a trap: its number, from 1, and what it needed."""
 STATE = 64
 """Address of the state: a header, then the cells, then the frames."""
 HEADER = 8
@@ -63,36 +69,84 @@ class Memory:
         return address
 
     def reserve_long(self, count: int) -> int:
-        """Reserve 64-bit words that are initially zero; return their address."""
         self.end = (self.end + 7) // 8 * 8
         return self.reserve(2 * count)
 
     def words(self, values: Sequence[int]) -> int:
         """Return the address of constant words. Equal constants are stored once."""
         content = struct.pack(f"<{len(values)}i", *values)
-        known = self._known.get(content)
-        if known is None:
-            known = self._known[content] = self.reserve(len(values))
+        if content not in self._known:
+            self._known[content] = address = self.reserve(len(values))
             if content:
-                self.data[known] = content
-        return known
+                self.data[address] = content
+        return self._known[content]
 
     def constant(self, value: Value, type_: Type) -> int:
         """Return the register form of a constant: a number, or the address of constant data."""
         shapes = self.shapes
-        if shapes.is_scalar(type_) or value is None:
-            return shapes.word(value, type_) if shapes.is_scalar(type_) else 0
+        if shapes.is_scalar(type_):
+            return shapes.word(value, type_)
+        if value is None:
+            return 0
         if shapes.is_listed(type_):
             item = shapes.item(type_)
             return self.words([len(value), *(self.constant(part, item) for part in value)])
         if isinstance(type_, BagType):
-            return self.words(list(value))
-        return self.words(
-            [self.constant(part, type_of) for part, type_of in zip(value, shapes.fields(type_), strict=True)]
-        )
+            return self.words(value)
+        return self.words([self.constant(part, of) for part, of in zip(value, shapes.fields(type_), strict=True)])
 
     def table(self, name: str, values: Sequence[Value], type_: Type) -> int:
         """Return the address of a table of constants by index. It is made once for each name."""
         if name not in self.tables:
             self.tables[name] = self.words([self.constant(value, type_) for value in values])
         return self.tables[name]
+
+
+class Slot(Struct, frozen=True):
+    """A local in a frame, in its kept form."""
+
+    offset: int
+    type: Type
+
+
+class FrameShape(Struct, frozen=True):
+    """The frame of one procedure: its locals (None: omitted), its size in words, and the initial contents."""
+
+    slots: tuple[Slot | None, ...]
+    words: int
+    fresh: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        return self.words * WORD
+
+
+def frame_shape(program: Program, shapes: Shapes, procedure: str) -> FrameShape:
+    """Return the frame of a procedure; raise :class:`Unsupported` if a local has two shapes."""
+    types = program.stored[procedure]
+    slots: list[Slot | None] = []
+    fresh = [0] * FRAME_HEAD
+    offset = FRAME_HEAD * WORD
+    for index in range(program.procedures[procedure].local_count):
+        type_ = reduce(_both, types.get(index, (NOTHING,)))
+        if isinstance(type_, NoneType | NeverType | NothingType):
+            slots.append(None)
+            continue
+        kept = kept_in_frame(shapes, type_)
+        slots.append(Slot(offset, kept))
+        words = shapes.words(kept)
+        fresh += [shapes.kept_none(kept), *[0] * (words - 1)]
+        offset += words * WORD
+    return FrameShape(tuple(slots), offset // WORD, tuple(fresh))
+
+
+def kept_in_frame(shapes: Shapes, type_: Type) -> Type:
+    """Return the type of a local in a frame: it is none until it is set."""
+    return type_ if shapes.is_scalar(type_) else type_.maybe
+
+
+def _both(left: Type, right: Type) -> Type:
+    joined = join(left, right)
+    if joined is None:
+        raise Unsupported(f"a local that is a {left} and a {right}")
+    return joined

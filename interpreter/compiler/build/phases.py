@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from interpreter.compiler.build.delayed_blocks import EDGES, SPANS
-from interpreter.compiler.build.function import ONE, ZERO
+from interpreter.compiler.build.function import FRAME, ONE, ZERO
 from interpreter.compiler.build.shapes import WORD, signed
 from interpreter.compiler.build.steps import Steps
-from interpreter.compiler.build.stretches import ASKED, BELOW, FRAME, STOPPED, WHERE, Control
+from interpreter.compiler.build.stretches import ASKED, BELOW, STOPPED, WHERE, Control
 from interpreter.compiler.ir import ops
 from interpreter.lowering.watches import Watch
 from interpreter.plain.machine import SPECIALS
@@ -26,18 +26,20 @@ class Phases(Control):
     """Builds the special stretches and their helpers."""
 
     def stretches(self) -> Iterator[ops.Function]:
-        """Yield a function for each special stretch, in order. Each charges fuel like those of the rules, since rounds
-        may repeat without running any rule."""
+        """Yield the special stretches in order. Each charges fuel, since rounds may repeat without running any rule."""
         for name in SPECIALS:
 
             def build(b: Steps, name: str = name) -> None:
                 b.add(ops.Charge(ONE))
-                getattr(self, f"_{name}")(b)
+                of, _, moment = name.partition("_")
+                if moment == "over":
+                    self._settled(b, f"{of}_kept", FRAME if of == "turn" else ZERO)
+                else:
+                    getattr(self, f"_{name}")(b)
 
             yield self.made(ops.Function(f"g.{name}", (FRAME,), "i32", about=f"special stretch: {name}"), build)
 
     def helpers(self) -> Iterator[ops.Function]:
-        """Build the shared helper functions of control flow."""
         yield self.made(ops.Function("back", (FRAME,), "i32"), self._back)
         yield from Steps(self.module).helpers()
 
@@ -51,7 +53,6 @@ class Phases(Control):
     # --- set-up, rounds, phases
 
     def _enters(self, b: Steps, procedure: str, values: Sequence[ops.Value], back: str, up: ops.Value) -> None:
-        """Enter a procedure; then continue with a special stretch."""
         self.enter(b, procedure, values, self.push_special(b, back, up))
 
     def _start(self, b: Steps) -> None:
@@ -91,29 +92,21 @@ class Phases(Control):
             b.set(ops.Global("frame"), self.push_special(b, back, up))
         self.goes(b, back)
 
-    def _phase_over(self, b: Steps) -> None:
-        self._settled(b, "phase_kept", ZERO)
-
     def _phase_kept(self, b: Steps) -> None:
         self._resume(b, "end", "phase", "phase_kept", ZERO)
         self._settled(b, "phase_done", ZERO)
 
     def _phase_done(self, b: Steps) -> None:
         self._reset(b, "phase")
-        b.measure_at_phase("end", b.cell("phase"))
+        for phase in b.cases(b.cell("phase"), self.model.phases):
+            b.measure_at(f"end of {phase}")
         self.goes(b, "next_phase")
-
-    def _round_over(self, b: Steps) -> None:
-        self._settled(b, "round_kept", ZERO)
 
     def _round_kept(self, b: Steps) -> None:
         self._resume(b, "end", "round", "round_kept", ZERO)
         self._reset(b, "round")
         b.measure_at("end of round")
         self.goes(b, "round_start")
-
-    def _turn_over(self, b: Steps) -> None:
-        self._settled(b, "turn_kept", FRAME)
 
     def _turn_kept(self, b: Steps) -> None:
         self._resume(b, "end", "turn", "turn_kept", FRAME)
@@ -129,7 +122,6 @@ class Phases(Control):
         b.give(STOPPED)
 
     def _reset(self, b: Steps, lasts: str) -> None:
-        """Reset cells that last for a turn, phase or round."""
         for cell, start in self.module.resets.get(lasts, ()):
             name, owner = self.constants.layout.owner_of(cell)
             group = self.memory.groups[name]
@@ -173,14 +165,11 @@ class Phases(Control):
         b.combinations(watch.binders, (rule.test,), body, stops=True, values=known)
 
     def _matches(self, number: int, watch: Watch) -> str:
-        """Return the name of a function: does a watch have a match?"""
-
         def build(b: Steps) -> None:
             self._each_match(b, watch, lambda values: b.give(ONE))
             b.give(ZERO)
 
-        name = self.module.name("matches", f"{watch.rule.name} {number}")
-        return self.declare(ops.Function(name, (), "i32"), build)
+        return self.named("matches", f"{watch.rule.name} {number}", (), "i32", build)
 
     def _matching(self, number: int, watch: Watch) -> str:
         """Return the name of a function that enters the procedure of a watch's first match and returns the next
@@ -203,10 +192,8 @@ class Phases(Control):
             self._each_match(b, watch, lambda values: matched(b, values))
             b.give(NO_MATCH)
 
-        name = self.module.name("settle", f"{watch.rule.name} {number}")
-        return self.declare(ops.Function(name, (FRAME,), "i32"), build)
+        return self.named("settle", f"{watch.rule.name} {number}", (FRAME,), "i32", build)
 
 
 def _bit(number: int) -> int:
-    """Return the bit of a watch."""
     return signed(1 << number)

@@ -6,13 +6,15 @@ game continues the stream.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from interpreter.compiler.build.decisions import FRAME, Decisions
-from interpreter.compiler.build.frames import Slot
+from interpreter.compiler.build.decisions import Decisions
+from interpreter.compiler.build.function import FRAME
+from interpreter.compiler.build.memory import Slot
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.build.sights import Sights
 from interpreter.compiler.build.steps import Steps
@@ -29,17 +31,18 @@ __all__ = ["RANDOM", "Policies"]
 
 RANDOM = "random"
 """The bot that chooses any option with equal probability."""
+PEEKS = "a policy that reads what its seat may not see"
 START = ops.Global("options")
 """Address of the first option in the buffer."""
 
 
 class Match(Struct, frozen=True):
-    """An option that fits a pattern: its number, its values, and the locals of the pattern."""
+    """An option that a pattern may fit: its number, and the values that are chosen so far."""
 
     pattern: Pattern
     number: int
-    values: Sequence[ops.Value]
-    locals: dict[int, ops.Var | Slot]
+    option: core.Option
+    values: tuple[ops.Var, ...] = ()
 
 
 class Policies(Sights):
@@ -54,22 +57,18 @@ class Policies(Sights):
 
         ``peeks`` gives what :meth:`choosing` checks at a decision; without it, all reads are allowed.
         """
+        asks = self.decisions.asks
         if policy is None:
-            return {index: self.random(index) for index in self.decisions.asks}
-        return {
-            index: self.choosing(policy, index, key, peeks(end.ask) if peeks is not None else ())
-            for index, (_, end) in self.decisions.asks.items()
-        }
+            return {index: self.random(index) for index in asks}
+        seen = {index: peeks(end.ask) if peeks is not None else () for index, (_, end) in asks.items()}
+        return {index: self.choosing(policy, index, key, seen[index]) for index in asks}
 
     def random(self, index: int) -> str:
         """Return the name of the function by which the random bot chooses at a decision."""
 
-        def build(b: Steps) -> None:
-            _Chooser(b, self.decisions, index).choose_any()
+        return self._of(RANDOM, index, lambda b: _Chooser(b, self.decisions, index).choose_any())
 
-        return self._declare(RANDOM, index, build)
-
-    def choosing(self, policy: Policy, index: int, key: str = "", peeks: Sequence[str | int] | None = ()) -> str:
+    def choosing(self, policy: Policy, index: int, key: str, peeks: Sequence[str | int] | None) -> str:
         """Return the name of the function by which a policy chooses at a decision.
 
         ``key`` distinguishes policies with equal names. The function traps if the policy reads hidden information:
@@ -79,7 +78,7 @@ class Policies(Sights):
 
         def build(b: Steps) -> None:
             if peeks is None:
-                raise Unsupported("a policy that reads what its seat may not see")
+                raise Unsupported(PEEKS)
             chooser = _Chooser(b, self.decisions, index)
             shown = (b.var(self.shapes.rep(node.type), "shown", b.value(node)) for _, node in end.ask.context)
             chooser.around = [chooser.actor, *shown]
@@ -90,7 +89,7 @@ class Policies(Sights):
                     card = chooser.around[peek]
                     self._check_card(b, card, card.differs(-1), chooser.actor)
                 else:
-                    raise Unsupported("a policy that reads what its seat may not see")
+                    raise Unsupported(PEEKS)
             for preferences in policy.decisions.get(end.ask.name, ()):
                 with b.scoped({0: chooser.actor}), b.passing(preferences.when), b.scoped(chooser.locals):
                     chooser.choose_by(preferences)
@@ -98,11 +97,10 @@ class Policies(Sights):
                     return
             b.fail("no lines for this decision")
 
-        return self._declare(key or policy.name, index, build)
+        return self._of(key or policy.name, index, build)
 
-    def _declare(self, bot: str, index: int, build: Callable[[Steps], None]) -> str:
-        name = self.module.name("bot", f"{bot} {self.decisions.asks[index][0].id}")
-        return self.declare(ops.Function(name, (FRAME,), "i32"), build)
+    def _of(self, bot: str, index: int, build: Callable[[Steps], None]) -> str:
+        return self.named("bot", f"{bot} {self.decisions.asks[index][0].id}", (FRAME,), "i32", build)
 
     def _check_group(self, b: Steps, name: str, seat: ops.Value) -> None:
         """Trap if a card that a group of cells names is in a zone that the seat may not see."""
@@ -119,7 +117,7 @@ class Policies(Sights):
                 card = b.kept(first, "card")
                 holds = card.differs(-1)
             else:
-                raise Unsupported("a policy that reads what its seat may not see")
+                raise Unsupported(PEEKS)
             self._check_card(b, card, holds, seat)
 
     def _check_card(self, b: Steps, card: ops.Value, holds: ops.Value, seat: ops.Value) -> None:
@@ -140,7 +138,6 @@ class _Chooser:
         """The first locals of policies: the seat, and what the decision shows."""
 
     def choose_any(self) -> None:
-        """Return any option with equal probability."""
         self.b.do(self.decisions.options(self.index), FRAME)
         self._draw(START, ops.Global("options_end"))
 
@@ -164,7 +161,6 @@ class _Chooser:
             b.fail("no choice is left")
 
     def _line(self, line: Line) -> None:
-        """Build a line of a policy; it returns if an option remains."""
         match line.tie:
             case "first":
                 self._matches(line, self._take, stops=True)
@@ -176,7 +172,7 @@ class _Chooser:
                 raise Unsupported("a tie that another seat ends")
 
     def _put(self, match: Match) -> None:
-        self.decisions.put(self.b, START, match.number, self.ask.options[match.number], match.values)
+        self.decisions.put(self.b, START, match.number, match.option, match.values)
 
     def _take(self, match: Match) -> None:
         self._put(match)
@@ -188,9 +184,8 @@ class _Chooser:
         end = b.var("i32", "end", START)
 
         def add(match: Match) -> None:
-            option = self.ask.options[match.number]
-            self.decisions.put_next(b, end, self.size, match.number, option, match.values)
-            words = ops.Constant(self.decisions.words(option))
+            self.decisions.put_next(b, end, self.size, match.number, match.option, match.values)
+            words = ops.Constant(self.decisions.words(match.option))
             again = b.call("is_listed", START, end, ops.Constant(self.size), words)
             b.set(end, ops.Select(again, end, end + self.size))
 
@@ -212,7 +207,7 @@ class _Chooser:
         with b.ranked("lt") as (some, better):
 
             def compare(match: Match) -> None:
-                with b.scoped(match.locals):
+                with b.scoped(self._locals(match)):
                     values = [b.wide_key(key) for key in match.pattern.keys]
                 with better(values):
                     self._put(match)
@@ -223,64 +218,45 @@ class _Chooser:
     # --- options of a pattern
 
     def _matches(self, line: Line, body: Callable[[Match], None], *, stops: bool) -> None:
-        """Run the body for each legal option that fits a pattern of a line."""
         for pattern in line.patterns:
             for number, option in enumerate(self.ask.options):
                 if pattern.alternative in ("", option.name):
                     with self.b.scoped(dict(self.b.locals)), self.b.passing(option.guard):
-                        self._match(pattern, number, option, self._pins(pattern, option), body, stops)
+                        self._match(Match(pattern, number, option), body, stops)
 
-    def _pins(self, pattern: Pattern, option: core.Option) -> Mapping[int, core.Expression]:
-        """Return the values to which the tests of a pattern pin choices."""
-        pins: dict[int, core.Expression] = {}
-        for test in pattern.tests if pattern.alternative else ():
-            pinned = pinned_by(test, len(self.around), len(option.choices))
-            if pinned is not None:
-                pins.setdefault(*pinned)
-        return pins
+    def _locals(self, match: Match) -> dict[int, ops.Var | Slot]:
+        """Return the locals of a pattern."""
+        return dict(enumerate([*self.around, *match.values] if match.pattern.alternative else self.around))
 
-    def _match(
-        self,
-        pattern: Pattern,
-        number: int,
-        option: core.Option,
-        pins: Mapping[int, core.Expression],
-        body: Callable[[Match], None],
-        stops: bool,
-        values: Sequence[ops.Var] = (),
-    ) -> None:
-        """Choose the values behind the given ones. If a test pins a choice to one value, that value is used without a
-        search."""
-        b, place = self.b, len(values)
-        own: dict[int, ops.Var | Slot] = dict(
-            enumerate([*self.around, *values] if pattern.alternative else self.around)
-        )
-        if place == len(option.choices):
-            with b.passing(*option.tests):
-                match = Match(pattern, number, values, own)
+    def _match(self, match: Match, body: Callable[[Match], None], stops: bool) -> None:
+        """Choose further values, and run the body if all tests hold. A choice that a test pins is not searched."""
+        b, pattern, choices, place = self.b, match.pattern, match.option.choices, len(match.values)
+        if place == len(choices):
+            with b.passing(*match.option.tests):
                 self._tested(match, pattern.tests, body)
             return
 
         def bind(item: ops.Var) -> None:
-            b.locals[option.choices[place].variable] = item
-            self._match(pattern, number, option, pins, body, stops, (*values, item))
+            b.locals[choices[place].variable] = item
+            self._match(replace(match, values=(*match.values, item)), body, stops)
 
-        items, pin = option.choices[place].items, pins.get(place)
+        found = (pinned_by(test, len(self.around), len(choices)) for test in pattern.tests if pattern.alternative)
+        pin = next((pinned[1] for pinned in found if pinned is not None and pinned[0] == place), None)
+        items = choices[place].items
         if pin is None:
             b.source(items, stops=stops).each(bind)
             return
-        with b.scoped(own):
+        with b.scoped(self._locals(match)):
             value = b.value(pin)
         item = b.var(value.rep, "pinned", value)
         with b.when(b.is_item(item, pin.type, items)):
             bind(item)
 
     def _tested(self, match: Match, tests: Sequence[core.Expression], body: Callable[[Match], None]) -> None:
-        """Run the body if all tests of the pattern hold."""
         if not tests:
             body(match)
             return
-        with self.b.scoped(match.locals):
+        with self.b.scoped(self._locals(match)):
             holds = self.b.value(tests[0])
         with self.b.when(holds):
             self._tested(match, tests[1:], body)

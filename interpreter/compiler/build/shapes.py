@@ -80,11 +80,10 @@ class Shapes:
     """Memory layout of the types of one table."""
 
     def __init__(self, constants: Constants, rooms: Mapping[str, int] | None = None) -> None:
-        model = constants.model
+        self.model = constants.model
         self.rooms = dict(rooms or {})
         """Sizes of rooms that have grown, by type."""
         self._capacities: dict[Type, int] = {}
-        self.model = model
         self.texts: dict[str, int] = {}
         self.seats = len(constants.seats)
         self._values: dict[Type, range] = {}
@@ -93,21 +92,18 @@ class Shapes:
         return "i64" if isinstance(type_, IntType) else "i32"
 
     def is_scalar(self, type_: Type) -> bool:
-        """Return whether a value is one word."""
         return not isinstance(type_, CompositeType)
 
     def is_listed(self, type_: Type) -> bool:
         return isinstance(type_, CollectionType | PileType)
 
     def item(self, type_: Type) -> Type:
-        """Return the type of the items of a list."""
         of = item_type(type_)
         if of is None:
             raise Unsupported(f"items of {type_}")
         return of
 
     def fields(self, type_: Type) -> tuple[Type, ...]:
-        """Return the types of the fields of a record or room."""
         match type_:
             case RoomType(of=of):
                 return ListType(of), INT
@@ -117,17 +113,14 @@ class Shapes:
                 raise Unsupported(f"fields of {type_}")
 
     def width(self, type_: Type) -> int:
-        """Return the number of kinds in a bag."""
         if not isinstance(type_, BagType | TokenHolderType):
             raise Unsupported(f"kinds of {type_}")
         return len(self.model.kinds[type_.name].members)
 
     def held(self, holder: Type) -> Type:
-        """Return the type of the contents of a holder."""
         return read_type(holder, unit=isinstance(holder, HolderType) and self.model.is_unit(holder.name))
 
     def held_by(self, name: str) -> Type:
-        """Return the type of the values in the cells of a group."""
         group = self.model.groups.get(name)
         if group is not None:
             return self.held(group.type)
@@ -147,12 +140,9 @@ class Shapes:
         return len(self.values(CardType() if isinstance(type_, CardType) else type_))
 
     def capacity(self, type_: Type) -> int:
-        """Return the maximum number of items of a stored list."""
-        capacity = self._capacities.get(type_)
-        if capacity is None:
-            capacity = max(self._usual_capacity(type_), self.rooms.get(str(type_.sure), 0))
-            self._capacities[type_] = capacity
-        return capacity
+        if type_ not in self._capacities:
+            self._capacities[type_] = max(self._usual_capacity(type_), self.rooms.get(str(type_.sure), 0))
+        return self._capacities[type_]
 
     def _usual_capacity(self, type_: Type) -> int:
         item = self.item(type_)
@@ -167,7 +157,6 @@ class Shapes:
         return 2 * domain + FEW_ITEMS if isinstance(item, SeatType) else max(2 * domain, MANY_ITEMS)
 
     def too_long(self, type_: Type, length: int) -> Unsupported:
-        """Return the reason why a list does not fit."""
         message = f"a `{type_.sure}` of {length:,} items, where a module has room for {self.capacity(type_):,}"
         return self.too_small(message, str(type_.sure), length, self.words(self.item(type_)))
 
@@ -209,17 +198,14 @@ class Shapes:
         return -1 if self.is_listed(type_) else 0 if not self.is_scalar(type_) else self.none(type_)
 
     def parameters(self, types: Iterable[Type]) -> tuple[Var, ...]:
-        """Return the parameters of a function that takes values of these types."""
         return tuple(Var(f"p{number}", self.rep(type_)) for number, type_ in enumerate(types))
 
     def none(self, type_: Type) -> int:
-        """Return the register value for none."""
         if not self.is_scalar(type_):
             return 0
         return NO_NUMBER if isinstance(type_, IntType) else NO_INDEX
 
     def word(self, value: Value, type_: Type) -> int:
-        """Return a scalar as a word."""
         if value is None:
             return self.none(type_)
         if isinstance(type_, TextType):
@@ -231,7 +217,6 @@ class Shapes:
 
 
 def parameter_types(layer: RuleLayer) -> tuple[Type, ...]:
-    """Return the types of the parameters of a rule."""
     return tuple(type_ for _, type_ in layer.parameters)
 
 

@@ -90,7 +90,6 @@ class Sights(FunctionGroup):
             with_owner()
 
     def may_see(self, cell: ops.Value, seat: ops.Value = SEAT) -> ops.Value:
-        """Return the test of whether the seat may see the contents of a cell."""
         return (ops.Load(self.seen_at(cell, seat), self.memory.words(self.seen_words)) >> seat) & ONE
 
     def seen_at(self, cell: ops.Value, seat: ops.Value) -> ops.Value:
@@ -99,7 +98,6 @@ class Sights(FunctionGroup):
         return at + (seat >> 5) * WORD if self.seen_width > 1 else at
 
     def sees_card(self, card: ops.Value) -> ops.Value:
-        """Return the test of whether the seat may know a card in its present zone."""
         location = self.memory.groups["location"]
 
         def build(b: Steps) -> None:
@@ -131,5 +129,5 @@ class Sights(FunctionGroup):
             b.each_part(type_, length, test)
             b.give(ZERO)
 
-        name, about = self.module.name("hides", str(type_)), f"true if a card in a value is hidden: {type_}"
-        return ops.Call(self.declare(ops.Function(name, (AT, SEAT), "i32", about=about), build), (at, SEAT))
+        name = self.named("hides", type_, (AT, SEAT), "i32", build, f"true if a card in a value is hidden: {type_}")
+        return ops.Call(name, (at, SEAT))

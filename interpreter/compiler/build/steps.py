@@ -3,12 +3,11 @@ class of what builds the functions of a module."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from interpreter.compiler.build.base_module import Module
 from interpreter.compiler.build.delayed_blocks import DelayedBlocks
 from interpreter.compiler.build.function import ONE, ZERO
-from interpreter.compiler.build.loops import Source
 from interpreter.compiler.build.shapes import WORD, Unsupported, parameter_types, signed
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.effect_analysis import may_fail
@@ -49,7 +48,6 @@ class Steps(DelayedBlocks):
     # --- functions of the rules
 
     def begin(self, layer: RuleLayer, *, pure: bool) -> None:
-        """Begin the function of a rule, with its parameters."""
         self.span, self.result, self.types, self.pure = layer.span, layer.result, layer.local_types, pure
         self.locals = dict(enumerate(self.shapes.parameters(parameter_types(layer))))
         self.add(ops.Charge(ops.Constant(4)))
@@ -80,16 +78,15 @@ class Steps(DelayedBlocks):
             return None
         if not all(isinstance(value, core.RangeFrom | core.MakeList) for value in returned):
             return None
-        parameters = self.shapes.parameters(parameter_types(layer))
         item = ops.Var("item", self.shapes.rep(self.shapes.item(layer.result)))
+        parameters = (*self.shapes.parameters(parameter_types(layer)), item)
 
         def build(b: Steps) -> None:
             b.begin(layer, pure=True)
             b.item = item
             b._body(layer)
 
-        name, about = self.module.name("in", target), f"membership in {layer.id} of {layer.file}"
-        return self.declare(ops.Function(name, (*parameters, item), "i32", about=about), build)
+        return self.named("in", target, parameters, "i32", build, f"membership in {layer.id} of {layer.file}")
 
     def _body(self, layer: RuleLayer) -> None:
         if layer.form == "permits":
@@ -106,7 +103,7 @@ class Steps(DelayedBlocks):
             self.give(self._answer(layer.body))
 
     def procedure(self, target: str) -> str:
-        """Return the name of a procedure without a frame, as a function of its parameters."""
+        """Return the name of the function of a procedure without a frame."""
         lowered = self.program.procedures[target]
         layer = lowered.layer
 
@@ -118,8 +115,7 @@ class Steps(DelayedBlocks):
 
         parameters = self.shapes.parameters(parameter_types(layer))
         result = self.shapes.rep(layer.result) if layer.result != NOTHING else None
-        name, about = self.module.name("p", target), f"{layer.id} of {layer.file}"
-        return self.declare(ops.Function(name, parameters, result, about=about), build)
+        return self.named("p", target, parameters, result, build, f"{layer.id} of {layer.file}")
 
     def rank(self) -> ops.Function:
         """Build the function that returns the sort key of a card in a zone that is ordered by a rule."""
@@ -147,12 +143,16 @@ class Steps(DelayedBlocks):
         self.span = step.span
         match step:
             case core.SetLocal(index, value):
-                type_ = self._type_of(index, value)
+                type_ = self.types[index] if index < len(self.types) else NOTHING
+                type_ = type_ if type_ != NOTHING else value.type  # a local without a name in the text
                 self.write_local(index, self.own(value, type_), type_)
             case core.Performs(value):
                 self.perform(value)
+            case core.Returns(value) if value is not None and self.result == NOTHING:
+                self.perform(value)
+                self.give()
             case core.Returns(value):
-                self._return(value)
+                self.give(self._answer(value) if value is not None else None)
             case core.Branch(test, then, otherwise):
                 self._branch(test, then, otherwise)
             case core.Iterate():
@@ -160,7 +160,10 @@ class Steps(DelayedBlocks):
             case core.Repeat():
                 self._repeat(step)
             case core.SetCell(cell, value):
-                self._set_cell(cell, value)
+                if not isinstance(cell, core.Cell):
+                    raise Unsupported("a value in a cell that is not named")
+                group = self.memory.groups[cell.group]
+                self.change(group, self.kept(self.owner(cell)), self.kept(self.called(value, group.type), "new"))
             case core.MoveCards(cards, target, where):
                 moved = self.value(cards)
                 if isinstance(cards.type, CardType):
@@ -188,11 +191,6 @@ class Steps(DelayedBlocks):
             case _:
                 raise Unsupported(f"a step {type(step).__name__}")
 
-    def _type_of(self, index: int, value: core.Expression) -> Type:
-        """Return the type of a local. A local without a name in the text has the type of its value."""
-        known = self.types[index] if index < len(self.types) else NOTHING
-        return known if known != NOTHING else value.type
-
     def _branch(self, test: core.Test, then: Sequence[core.Step], otherwise: Sequence[core.Step]) -> None:
         span = self.span
         holds = self.test(test)
@@ -213,11 +211,9 @@ class Steps(DelayedBlocks):
 
     def called(self, value: core.Expression, type_: Type | None = None) -> ops.Value:
         """Build a value, which may be a call of a procedure without a frame."""
-        call = self._procedure_call(value)
-        return call if call is not None else self.value(value, type_)
+        return self._procedure_call(value) or self.value(value, type_)
 
     def _procedure_call(self, node: core.Expression) -> ops.Call | None:
-        """Build an expression if it is the call of a procedure."""
         if not isinstance(node, core.CallRule | core.CallBase):
             return None
         target = self.program.target(node)
@@ -230,28 +226,12 @@ class Steps(DelayedBlocks):
 
     def perform(self, value: core.Expression) -> None:
         call = self._procedure_call(value)
-        if call is None:
-            self.kept(self.value(value))
-        else:
-            self.run(call, value.type)
-
-    def run(self, call: ops.Call, result: Type) -> None:
-        """Add the call of a procedure; its result is dropped."""
-        if result == NOTHING:
+        if call is not None and value.type == NOTHING:
             self.add(ops.Do(call))
         else:
-            self.kept(call)
-
-    def _return(self, value: core.Expression | None) -> None:
-        result = None
-        if value is not None and self.result == NOTHING:
-            self.perform(value)
-        elif value is not None:
-            result = self._answer(value)
-        self.give(result)
+            self.kept(call or self.value(value))
 
     def _answer(self, value: core.Expression) -> ops.Value:
-        """Build the result of a function."""
         if self.item is None:
             return self.called(value, self.result)
         if isinstance(value, core.RangeFrom):
@@ -270,12 +250,6 @@ class Steps(DelayedBlocks):
 
     # --- loops
 
-    def _snapshot(self, node: core.Expression) -> Source:
-        """Return the items of a `for each`: those of the list as it is now."""
-        if self.pure or isinstance(node, core.RangeFrom | core.AllSeats):
-            return self.source(node)
-        return self.items_of(self.own(node, node.type), self.shapes.item(node.type))
-
     def _iterate(self, step: core.Iterate) -> None:
         item_type = self.shapes.item(step.items.type)
 
@@ -284,7 +258,12 @@ class Steps(DelayedBlocks):
             with self.passing(step.test):
                 self.steps(step.body)
 
-        self._snapshot(step.items).each(pass_on)
+        items = step.items
+        if self.pure or isinstance(items, core.RangeFrom | core.AllSeats):
+            source = self.source(items)
+        else:  # those of the list as it is now
+            source = self.items_of(self.own(items, items.type), item_type)
+        source.each(pass_on)
 
     def _repeat(self, step: core.Repeat) -> None:
         passes = self.var("i64", "passes")
@@ -300,12 +279,6 @@ class Steps(DelayedBlocks):
             self.steps(step.body)
 
     # --- effects
-
-    def _set_cell(self, cell: core.Expression, value: core.Expression) -> None:
-        if not isinstance(cell, core.Cell):
-            raise Unsupported("a value in a cell that is not named")
-        group = self.memory.groups[cell.group]
-        self.change(group, self.kept(self.owner(cell)), self.kept(self.called(value, group.type), "new"))
 
     def _move_cards(self, cards: ops.Value, target: core.Expression, where: str) -> None:
         word = "move_to_pile" if isinstance(target.type, PileType) else "move_cards"
@@ -380,11 +353,5 @@ class FunctionGroup:
         self.module, self.program, self.constants = module, module.program, module.constants
         self.model, self.shapes, self.memory = module.constants.model, module.shapes, module.memory
         self.seats = len(module.constants.seats)
-
-    def made(self, head: ops.Function, build: Callable[[Steps], None]) -> ops.Function:
-        """Return a function with the body that ``build`` adds. If it cannot be compiled, it traps when it is called."""
-        return Steps(self.module).made(head, build)
-
-    def declare(self, head: ops.Function, build: Callable[[Steps], None]) -> str:
-        """Return the name of a function that is called; it is built later, once."""
-        return Steps(self.module).declare(head, build)
+        builder = Steps(module)
+        self.made, self.declare, self.named = builder.made, builder.declare, builder.named

@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from interpreter.compiler.build.decisions import FRAME, Decisions, in_frame
-from interpreter.compiler.build.frames import Slot, kept_in_frame
-from interpreter.compiler.build.function import ONE, ZERO
-from interpreter.compiler.build.memory import FRAME_HEAD, STATE
+from interpreter.compiler.build.decisions import Decisions, in_frame
+from interpreter.compiler.build.function import FRAME, ONE, ZERO
+from interpreter.compiler.build.memory import FRAME_HEAD, STATE, Slot, kept_in_frame
 from interpreter.compiler.build.shapes import WORD, parameter_types
 from interpreter.compiler.build.steps import FunctionGroup, Steps
 from interpreter.compiler.ir import ops
@@ -23,7 +22,7 @@ from interpreter.language.types import INT, NOTHING
 from interpreter.lowering import lower
 from interpreter.plain.machine import MAXIMUM_DEPTH, SPECIALS, TOO_DEEP
 
-__all__ = ["ASKED", "BELOW", "FRAME", "STOPPED", "WHERE", "Control", "Stretches"]
+__all__ = ["ASKED", "BELOW", "STOPPED", "WHERE", "Control", "Stretches"]
 
 STOPPED = ops.Constant(-1)
 """Result of a stretch that waits for a choice, or ends the game."""
@@ -39,13 +38,11 @@ class Control(FunctionGroup):
         return len(self.program.stretches) + SPECIALS.index(name)
 
     def goes(self, b: Steps, to: int | str) -> None:
-        """Continue with a stretch, or with a special one."""
         b.give(ops.Constant(self.special(to) if isinstance(to, str) else to))
 
     @contextmanager
     def settling(self, b: Steps) -> Iterator[None]:
-        """Settle if a watch is awake and settling is not in progress. The statements inside say where control returns
-        to."""
+        """Settle if a watch is awake and settling has not begun. The statements inside say where control returns."""
         test: ops.Value = ZERO
         if self.constants.watches:
             test = ops.both(b.pending.differs(0), ops.negated(b.cell("settling")))
@@ -75,7 +72,8 @@ class Control(FunctionGroup):
         lowered = self.program.procedures[procedure]
         if lowered.steps is not None:
             result = lowered.layer.result
-            b.run(ops.Call(b.procedure(procedure), tuple(values), self.shapes.rep(result)), result)
+            call = ops.Call(b.procedure(procedure), tuple(values), self.shapes.rep(result))
+            b.add(ops.Do(call)) if result == NOTHING else b.kept(call)
             b.give(ops.Call("back", (up,)))
             return
         shape = self.module.frame(procedure)
@@ -154,12 +152,10 @@ class Stretches(Control):
         b.add(ops.Store(FRAME, INTO, ops.Constant(into)))
 
     def _settle(self, b: Steps, then: int) -> None:
-        """Build the settling of awake watches; afterwards control returns to a stretch of this frame."""
         with self.settling(b):
             self._stay(b, then)
 
     def _leave(self, b: Steps, value: core.Expression | None) -> None:
-        """Return to the frame below, and store the result in its local."""
         result = b.kept(b.called(value, b.result)) if value is not None and b.result != NOTHING else None
         up = b.kept(ops.Load(FRAME, BELOW), "up")
         if result is not None:
@@ -200,7 +196,6 @@ class Stretches(Control):
         self.goes(b, after)
 
     def _stop(self, b: Steps) -> None:
-        """Build the end of the game."""
         b.put("over", ONE)
         b.measure_at("end of game")
         b.add(ops.Store(ZERO, ASKED, ops.Constant(-1)))

@@ -5,30 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.helpers import HELPERS
 
-__all__ = ["RECURSIVE", "cost_of", "cost_of_runtime"]
+__all__ = ["CALL", "RECURSIVE", "cost_of"]
 
 PASSES_OF_A_LOOP = 16
 CALL = 6
 RECURSIVE = 10_000
 
 
-def cost_of_runtime(name: str) -> int:
-    """Return the cost of a call of a helper."""
-    return CALL + HELPERS[name].cost
-
-
 def cost_of(part: ops.Part, of_function: Callable[[str], int]) -> int:
     """Return the cost of ops and their parts. An ``if`` costs as much as its more expensive branch."""
-    if isinstance(part, tuple):
-        return sum(cost_of(item, of_function) for item in part)
     if isinstance(part, ops.If):
-        branches = (cost_of(part.then, of_function), cost_of(part.otherwise, of_function))
-        return 1 + cost_of(part.test, of_function) + max(branches)
-    inside = sum(cost_of(each, of_function) for each in part.parts)
+        test, then, otherwise = (cost_of(each, of_function) for each in (part.test, part.then, part.otherwise))
+        return 1 + test + max(then, otherwise)
+    inside = sum(cost_of(each, of_function) for each in (part if isinstance(part, tuple) else part.parts))
     match part:
-        case ops.Constant() | ops.Var() | ops.Cell() | ops.Touch():
+        case tuple() | ops.Constant() | ops.Var() | ops.Cell() | ops.Touch():
             return inside
         case ops.While():
             return PASSES_OF_A_LOOP * (2 + inside)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.helpers import HELPERS
+from interpreter.compiler.ir.helpers import helpers
 from interpreter.language import core
 from interpreter.language.types import CollectionType
 from interpreter.language.walk import descendants
@@ -37,12 +37,9 @@ def may_fail(program: Program, tree: object, _open: frozenset[str] = frozenset()
                 layer = program.reach.procedures[target]
                 if target in _open or layer.form == "does":
                     return True
-                if may_fail(program, (layer.body, layer.when), _open | {target}):
+                below = core.CallBase(layer.rule, layer.layer - 1, ()) if layer.guard is not None else ()
+                if may_fail(program, (layer.body, layer.when, below), _open | {target}):
                     return True
-                if layer.guard is not None:
-                    below = core.CallBase(layer.rule, layer.layer - 1, ())
-                    if may_fail(program, below, _open | {target}):
-                        return True
     return False
 
 
@@ -98,17 +95,12 @@ def reads(functions: Mapping[str, ops.Function], cells: Cells) -> dict[str, Read
         before = dict(now)
         for called, arguments in own[name].calls:
             for group, aligned in result.get(called, {}).items():
-                here = frozenset(part for i in aligned if (part := _handed(arguments, i)) is not None)
+                handed = ((i, arguments[i if i >= 0 else ~i]) for i in aligned)
+                here = frozenset(part if i >= 0 else ~part for i, part in handed if part is not None)
                 now[group] = now[group] & here if group in now else here
         if now != before:
             pending |= callers.get(name, set())
     return dict(result)
-
-
-def _handed(arguments: tuple[int | None, ...], number: int) -> int | None:
-    """Return the caller's parameter that is passed as a parameter of a callee, or the complement for a complement."""
-    source = arguments[number if number >= 0 else ~number]
-    return source if source is None or number >= 0 else ~source
 
 
 class _Reader:
@@ -131,7 +123,6 @@ class _Reader:
         self._scan(function.body)
 
     def _only(self, value: ops.Value | None) -> ops.Value | None:
-        """Return the value of a variable that is set once."""
         values = self._sets.get(value, ()) if isinstance(value, ops.Var) else ()
         return values[0] if len(values) == 1 else None
 
@@ -139,28 +130,23 @@ class _Reader:
         stack: list[ops.Part] = [body]
         while stack:
             op = stack.pop()
-            if isinstance(op, tuple):
-                stack.extend(op)
-                continue
             match op:
-                case ops.Select():
-                    owned = self._owned(op)
-                    if owned is not None:
-                        group, address, param = owned
-                        self._read(group, frozenset((param,)))
-                        stack.append(address)
-                        continue
+                case tuple():
+                    stack.extend(op)
+                    continue
+                case ops.Select() if (owned := self._owned(op)) is not None:
+                    group, address, param = owned
+                    self._read(group, frozenset((param,)))
+                    stack.append(address)
+                    continue
                 case ops.Load(address, offset, _, group) if group:
                     self._read(group, self._aligned(address, offset, group))
                 case ops.Cell(address, group):
                     self._read(group, self._aligned(address, 0, group))
-                case ops.Call(function) if function in HELPERS:
-                    if HELPERS[function].writes:
-                        self._read("?", ANYONE)
-                case ops.Call(function, arguments):
+                case ops.Call(function, arguments) if function not in helpers():
                     self.calls.append((function, tuple(self._param(argument) for argument in arguments)))
-                case _:
-                    pass
+                case ops.Call(function) if helpers()[function].writes:
+                    self._read("?", ANYONE)
             stack.extend(op.parts)
 
     def _read(self, group: str, aligned: frozenset[int]) -> None:

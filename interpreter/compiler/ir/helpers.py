@@ -1,21 +1,38 @@
-"""Registry of helpers: functions in hand-written WebAssembly text that functions of the IR call.
+"""Helpers: functions in hand-written WebAssembly text that functions of the IR call.
 
-They are in the files ``runtime.wat``, ``effects.wat``, ``driver.wat`` and ``whole.wat`` of
-:mod:`interpreter.compiler.wasm`; a test compares their signatures with these rows. A built-in that is a helper
-(``runtime``) has its row in the registry of built-ins.
+Their signatures are read from the ``.wat`` files of :mod:`interpreter.compiler.wasm`. A helper changes cells if it is
+in ``effects.wat``; all others read only memory that their arguments point to.
 """
 
 from __future__ import annotations
 
+import re
+from functools import cache
+
 from msgspec import Struct
 
 from interpreter.compiler.ir import ops
-from interpreter.language.builtins import BUILTINS, Builtin
+from interpreter.compiler.wasm.runtime import written
+from interpreter.language.builtins import BUILTINS
 
-__all__ = ["HELPERS", "Helper", "Signature"]
+__all__ = ["Helper", "Signature", "helpers"]
 
 LIST = 20
 """Approximate number of machine instructions for a loop over a short list."""
+COSTS = {name: LIST * (row.steps or 1) // 2 + LIST // 2 for name, row in BUILTINS.items() if row.runtime} | {
+    "alloc": 0,
+    "capacities": 300,
+    "distance": 120,
+    "flags": 200,
+    "nearest": 900,
+    "overflow": 150,
+    "path": 600,
+    "sort": 150,
+    "space": 150,
+    "subsets": 300,
+}
+"""Approximate numbers of machine instructions; of other helpers it is :data:`LIST`."""
+_HEAD = re.compile(r"^ *\(func \$([^\s()]+)((?:\s*\((?:param|result|export)\b[^()]*\))*)", re.MULTILINE)
 
 
 class Signature(Struct, frozen=True):
@@ -26,80 +43,24 @@ class Signature(Struct, frozen=True):
 
 
 class Helper(Signature, frozen=True):
-    """A helper: its approximate number of machine instructions, and whether it changes cells. Helpers that change no
-    cells read only memory that their arguments point to."""
+    """A helper: its approximate number of machine instructions, and whether it changes cells."""
 
-    cost: int = LIST
-    writes: bool = False
-
-
-def _row(signature: str, cost: int = LIST, writes: bool = False) -> Helper:
-    """Parse a signature, with ``i`` for ``i32`` and ``l`` for ``i64``: ``ili -> l``."""
-    reps: dict[str, ops.Rep] = {"i": "i32", "l": "i64"}
-    parameters, _, result = signature.partition("->")
-    return Helper(tuple(reps[letter] for letter in parameters.strip()), reps.get(result.strip()), cost, writes)
+    cost: int
+    writes: bool
 
 
-def _of_builtin(row: Builtin) -> Helper:
-    widths = "i" * ("bag" in (*row.parameters, row.gives))
-    parameters = "".join("l" if word == "int" else "i" for word in row.parameters)
-    return _row(
-        f"{parameters}{widths} -> {'l' if row.gives == 'int' else 'i'}", LIST * (row.steps or 1) // 2 + LIST // 2
-    )
+@cache
+def helpers() -> dict[str, Helper]:
+    """Return all helpers by name."""
+    return {
+        name: Helper(*_signature(head), COSTS.get(name, LIST), file == "effects.wat")
+        for file in ("runtime.wat", "effects.wat", "driver.wat", "whole.wat")
+        for name, head in _HEAD.findall(written(file))
+    }
 
 
-HELPERS = {name: _of_builtin(row) for name, row in BUILTINS.items() if row.runtime} | {
-    "alloc": _row("i -> i", 0),
-    # lists
-    "concat": _row("ii -> i"),
-    "contains": _row("ii -> i"),
-    "distinct": _row("i -> i"),
-    "equal_lists": _row("ii -> i"),
-    "equal_words": _row("iii -> i"),
-    "flags": _row("ii -> i", 200),
-    "position": _row("ii -> l"),
-    "set_of": _row("i -> i"),
-    "sort": _row("iii -> i", 150),
-    "subsets": _row("li -> i", 300),
-    "without": _row("ii -> i"),
-    "without_place": _row("ii -> i"),
-    # bags, rooms and tracks; the last parameter is the width of bags
-    "bag_add": _row("iii -> i"),
-    "bag_negate": _row("ii -> i"),
-    "bag_single": _row("lii -> i"),
-    "bag_subtract": _row("iii -> i"),
-    "bag_total": _row("ii -> l"),
-    "bag_with": _row("ilii -> i"),
-    "sum_of_bags": _row("ii -> i"),
-    "capacities": _row("ii -> i", 300),
-    "overflow": _row("iii -> l", 150),
-    "overflow_within": _row("iii -> l"),
-    "space": _row("iiii -> l", 150),
-    "space_within": _row("iiii -> l"),
-    "track_price": _row("iiii -> l"),
-    "track_prices": _row("ii -> i"),
-    "track_vacancy": _row("iil -> l"),
-    # the graph
-    "distance": _row("iiii -> l", 120),
-    "forget_ways": _row(""),
-    "nearest": _row("iii -> i", 900),
-    "path": _row("iiii -> i", 600),
-    # effects
-    "move_all_bag": _row("iii", writes=True),
-    "move_all_units": _row("ii", writes=True),
-    "move_bag": _row("iiii", writes=True),
-    "move_cards": _row("iii", writes=True),
-    "move_kind": _row("liiii", writes=True),
-    "move_to_pile": _row("iii", writes=True),
-    "move_units": _row("lii", writes=True),
-    "pick": _row("ilii -> i", writes=True),
-    "place_piece": _row("iii", writes=True),
-    "shuffle_zone": _row("ilii", writes=True),
-    "take_piece": _row("iii", writes=True),
-    # bots and measures
-    "draw": _row("ii -> i"),
-    "is_listed": _row("iiii -> i"),
-    "ranked": _row("l"),
-    "ranks_anew": _row(""),
-    "record": _row("ll"),
-}
+def _signature(head: str) -> tuple[tuple[ops.Rep, ...], ops.Rep | None]:
+    reps: dict[str, list[ops.Rep]] = {"param": [], "result": []}
+    for kind, words in re.findall(r"\((param|result)\b([^()]*)\)", head):
+        reps[kind].extend(word for word in words.split() if not word.startswith("$"))
+    return tuple(reps["param"]), next(iter(reps["result"]), None)

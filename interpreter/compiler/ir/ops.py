@@ -20,51 +20,6 @@ from interpreter.base.lazy import Lazy
 from interpreter.base.tree import Placed, field_types
 from interpreter.language.types import Type
 
-__all__ = [
-    "Action",
-    "Binary",
-    "Block",
-    "Break",
-    "Call",
-    "Cell",
-    "CellGroup",
-    "Charge",
-    "Constant",
-    "CopyWords",
-    "Do",
-    "Fail",
-    "Function",
-    "Global",
-    "If",
-    "Key",
-    "Load",
-    "Memo",
-    "Op",
-    "Part",
-    "Rep",
-    "Return",
-    "Select",
-    "Set",
-    "Statement",
-    "Store",
-    "TailCall",
-    "ToIndex",
-    "ToNumber",
-    "ToWord",
-    "Touch",
-    "Value",
-    "Var",
-    "While",
-    "Within",
-    "both",
-    "either",
-    "fields_with_ops",
-    "inner",
-    "negated",
-    "read",
-    "split",
-]
-
 Rep = Literal["i32", "i64"]
 """Register type of a value."""
 

@@ -117,7 +117,6 @@ class _Writer:
     # --- values
 
     def value(self, value: ops.Value) -> str:
-        """Return a value as the right side of a statement."""
         v, inner = self.value, self._inner
         match value:
             case ops.Constant(number, rep, about):
@@ -181,8 +180,7 @@ class _Writer:
         return f"[{place}{f' + {offset}' if offset else ''}]"
 
     def _address(self, value: ops.Value) -> str:
-        """Return the address of a cell of several words in the notation of rules. Only such addresses have that
-        factor."""
+        """Return the address of a cell of several words in the notation of rules; only it has that factor."""
         first, _, factor = ops.split(value)
         for name, cells in self._groups.items() if factor > WORD else ():
             if cells.stride == factor and cells.address <= first < cells.address + factor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from operator import is_
 from typing import cast
 
 from msgspec.structs import replace
@@ -42,16 +43,10 @@ def rewritten(body: tuple[Statement, ...], change: Change) -> tuple[Statement, .
 
 def _rewritten(part: Part, change: Change) -> Part:
     if isinstance(part, tuple):
-        items: list[Part] = []
-        is_same = True
-        for item in part:
-            new = _rewritten(item, change)
-            is_same = is_same and new is item
-            if isinstance(new, tuple):
-                items.extend(new)
-            else:
-                items.append(new)
-        return part if is_same else tuple(items)
+        items = [_rewritten(item, change) for item in part]
+        if all(map(is_, items, part)):
+            return part
+        return tuple(one for item in items for one in (item if isinstance(item, tuple) else (item,)))
     changes: dict[str, object] = {}
     for name in fields_with_ops[type(part)]:
         old = getattr(part, name)

@@ -29,7 +29,6 @@ PASSES: tuple[Callable[[Functions, Context], Functions], ...] = (
 
 
 def optimised(functions: Functions, context: Context) -> Functions:
-    """Return the functions after all passes."""
     *_, (_, after) = stages(functions, context)
     return after
 

@@ -29,7 +29,6 @@ number at each step.
 
 
 def fuel(functions: Functions, context: Context) -> Functions:
-    """Return functions with fewer charges."""
     result: dict[str, ops.Function] = {}
     counts: dict[str, int | None] = {"alloc": 0}  # it has no loop
 
@@ -65,12 +64,8 @@ def _charged(after: tuple[ops.Statement, ...]) -> ops.While | None:
 
     A loop without a test of its own may run as long as the rules say; it is charged inside.
     """
-    for statement in after:
-        if isinstance(statement, ops.While) and not isinstance(statement.test, ops.Constant):
-            return statement
-        if not isinstance(statement, ops.Set):
-            return None
-    return None
+    first = next((statement for statement in after if not isinstance(statement, ops.Set)), None)
+    return first if isinstance(first, ops.While) and not isinstance(first.test, ops.Constant) else None
 
 
 def _calls(body: ops.Part, calls_of: CallsOf) -> int | None:
@@ -88,7 +83,6 @@ def _calls(body: ops.Part, calls_of: CallsOf) -> int | None:
 
 
 def _less(body: tuple[ops.Statement, ...], calls_of: CallsOf) -> tuple[ops.Statement, ...]:
-    """Return statements without the charges of short loops."""
     result: list[ops.Statement] = []
     for number, statement in enumerate(body):
         if isinstance(statement, ops.Charge):

@@ -7,8 +7,8 @@ and the value follows. An argument that is a constant or a variable replaces its
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.compiler.ir import ops
@@ -30,22 +30,13 @@ def inline(functions: Functions, context: Context) -> Functions:
     return _Inliner(functions, context).done()
 
 
-@dataclass
-class _Callee:
+class _Callee(Struct, frozen=True):
     """A function after inlining: its size in ops, how many of them return, and the variables that it sets."""
 
     function: ops.Function
-    size: int = 0
-    returns: int = 0
-    assigned: set[ops.Var | ops.Global] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
-        for op in self.function.ops:
-            self.size += 1
-            if isinstance(op, ops.Return):
-                self.returns += 1
-            elif isinstance(op, ops.Set):
-                self.assigned.add(op.var)
+    size: int
+    returns: int
+    assigned: frozenset[ops.Var | ops.Global]
 
 
 class _Inliner:
@@ -60,8 +51,10 @@ class _Inliner:
             function = self._functions[name]
             self._count, self._size = 0, len(function.ops)
             body = rewritten(function.body, self._change)
-            self._result[name] = replace(function, body=body)
-            self._callees[name] = _Callee(self._result[name])
+            self._result[name] = done = replace(function, body=body)
+            returns = sum(isinstance(op, ops.Return) for op in done.ops)
+            assigned = frozenset(op.var for op in done.ops if isinstance(op, ops.Set))
+            self._callees[name] = _Callee(done, len(done.ops), returns, assigned)
         reached: set[str] = set()
         stack = list(self._roots)
         while stack:
@@ -72,14 +65,13 @@ class _Inliner:
         return {name: self._result[name] for name in self._functions if name in reached}
 
     def _taken(self, name: str) -> _Callee | None:
-        """Return the function if a call of it is to be inlined, else None."""
         callee = self._callees.get(name)
         if callee is None or callee.function.rare:
             return None
-        size = callee.size
-        if (size > SMALL and not (self._calls[name] == 1 and size <= ONCE)) or self._size + size > LARGE:
+        most = ONCE if self._calls[name] == 1 else SMALL
+        if callee.size > most or self._size + callee.size > LARGE:
             return None
-        self._size += size
+        self._size += callee.size
         return callee
 
     def _change(self, op: ops.Op) -> ops.Part:
@@ -100,9 +92,10 @@ class _Inliner:
         self._count += 1
         number, function = self._count, callee.function
         body = function.body
-        is_straight = callee.returns == 1 and isinstance(body[-1], ops.Return)
-        if callee.returns == 0 and function.result is None:  # a function with a result but no return always traps
-            is_straight = True
+        if callee.returns:
+            is_straight = callee.returns == 1 and isinstance(body[-1], ops.Return)
+        else:  # a function with a result but no return always traps
+            is_straight = function.result is None
 
         def unlike(name: str) -> str:
             """Return a name that is unique in the caller: names of built variables never begin like this."""

@@ -21,7 +21,6 @@ Body: TypeAlias = tuple[ops.Statement, ...]
 
 
 def jump_threading(functions: Functions, context: Context) -> Functions:
-    """Return functions whose tests jump to their branches."""
     return {
         name: replace(function, body=rewritten(function.body, _Threader().change))
         for name, function in functions.items()
@@ -44,11 +43,12 @@ class _Threader:
         number = next(self._numbers)
         out, no = ops.Break(f"out.{number}"), ops.Break(f"no.{number}")
         if not otherwise:
-            return (ops.Block(out.label, (*self._jump(test, (), (out,), span), *then)),)
-        if not then:
-            return (ops.Block(out.label, (*self._jump(test, (out,), (), span), *otherwise)),)
-        first = ops.Block(no.label, (*self._jump(test, (), (no,), span), *then, out))
-        return (ops.Block(out.label, (first, *otherwise)),)
+            inside = (*self._jump(test, (), (out,), span), *then)
+        elif not then:
+            inside = (*self._jump(test, (out,), (), span), *otherwise)
+        else:
+            inside = (ops.Block(no.label, (*self._jump(test, (), (no,), span), *then, out)), *otherwise)
+        return (ops.Block(out.label, inside),)
 
     def _jump(self, test: ops.Value, yes: Body, no: Body, span: Span) -> Body:
         """Return the statements that jump by the result of a test; they continue behind them for an empty jump."""
@@ -75,11 +75,9 @@ class _Threader:
 
 
 def _has_parts(test: ops.Value) -> bool:
-    match test:
-        case ops.Binary("eq", opposite, ops.Constant(0, "i32")):
-            return _has_parts(opposite)
-        case _:
-            return isinstance(test, ops.Select | ops.Within)
+    while isinstance(test, ops.Binary) and (test.operator, test.right) == ("eq", ops.Constant(0)):
+        test = test.left
+    return isinstance(test, ops.Select | ops.Within)
 
 
 def _is_jump(body: Body) -> bool:

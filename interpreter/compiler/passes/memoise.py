@@ -28,8 +28,9 @@ from msgspec.structs import replace
 
 from interpreter.compiler.build.shapes import WORD, signed
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.cost import RECURSIVE, cost_of, cost_of_runtime
+from interpreter.compiler.ir.cost import CALL, RECURSIVE, cost_of
 from interpreter.compiler.ir.effect_analysis import ANYONE, Reads, reads
+from interpreter.compiler.ir.helpers import helpers
 from interpreter.compiler.ir.rewrite import callees_first, rewritten
 from interpreter.compiler.passes.context import Context, Functions, Touched
 
@@ -110,15 +111,14 @@ def _chosen(functions: Functions, context: Context) -> list[Table]:
     costs: dict[str, int] = {}
 
     def cost_of_call(name: str) -> int:
-        return costs.get(name, RECURSIVE if name in functions else cost_of_runtime(name))
+        return costs.get(name, RECURSIVE if name in functions else CALL + helpers()[name].cost)
 
     for name in callees_first(functions):
         function = functions[name]
         costs[name] = cost_of(function.body, cost_of_call)
         if function.memo is None or not calls[name] or costs[name] < LEAST_COST:
             continue
-        table = _table(function, function.memo, known[name])
-        if table is not None:
+        if (table := _table(function, function.memo, known[name])) is not None:
             tables.append(table)
             costs[name] = KEPT_COST
     return tables
@@ -200,14 +200,12 @@ class _Dimension(Struct, frozen=True):
 
     @property
     def marks(self) -> ops.Load:
-        """The word with the dirty bit."""
         return ops.Load(self.index * LONG, self.dirty, "i64")
 
     def clear(self) -> ops.Statement:
         return ops.Store(self.index * LONG, self.dirty, self.marks & ~self.bit)
 
     def renew(self) -> Iterator[ops.Statement]:
-        """Begin a new generation."""
         more = self.generation + 1
         yield ops.If(more < 0, (ops.Fail("no generation is left"),))
         yield self.clear()
@@ -248,7 +246,6 @@ class _Memoised:
         yield ops.Return(ops.Select(self._is_valid(), ops.read(AT, WORD, self.rep), miss))
 
     def _place(self) -> ops.Value:
-        """Return the address of the entry."""
         index: ops.Value = ZERO
         for key, value in zip(self.memo.keys, self.function.parameters, strict=True):
             shifted = value - key.least

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD, halves
+from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.ir.effect_analysis import Cells
 from interpreter.compiler.passes import optimised
 from interpreter.compiler.passes.context import Context
@@ -89,7 +90,7 @@ def built(
         kind: {index: getattr(builder.decisions, kind)(index) for index in builder.decisions.asks}
         for kind in ("options", "take", "actor", "free")
     }
-    rank = builder.add(builder.rank())
+    rank = builder.add(Steps(builder).rank())
     builder.finish()
     chosen = chain.from_iterable(names.values() for names in (*decisions.values(), *bots))
     roots = frozenset((*stretches, *chosen, rank, *further))
@@ -131,7 +132,7 @@ def assembled(
     sizes = decided.table(lambda index: memory.words([size * WORD for size in decided.sizes(index)]))
     functions = optimised(builder.functions, context)
     touched = list(_touched(builder, context))
-    graph = list(_graph(builder))
+    graph = _graph(builder)
     holders = builder.holders
     plan = Plan(builder, first, undo_bytes)
     runtime = inliner(written("runtime.wat") + written("effects.wat"))
@@ -175,8 +176,7 @@ def assembled(
 
 
 def _touched(builder: ModuleBuilder, context: Context) -> Iterator[str]:
-    """Build the invalidation of caches for a cell whose number is known only at run time: a table gives the
-    dirty bits."""
+    """Build the invalidation of caches by the number of a cell: a table gives the dirty bits."""
     words: list[int] = []
     places = builder.constants.statics.get("node.places", ())
     wholes = {place: node for node, parts in enumerate(places) for place in parts}
@@ -206,20 +206,15 @@ def _touched(builder: ModuleBuilder, context: Context) -> Iterator[str]:
     )
 
 
-def _head(builder: ModuleBuilder, plan: Plan, holders: int, graph: list[tuple[str, int]]) -> Iterator[str]:
+def _head(builder: ModuleBuilder, plan: Plan, holders: int, graph: Mapping[str, int]) -> Iterator[str]:
     groups = builder.memory.groups
     pages = (plan.end + PAGE - 1) // PAGE
     yield f'(memory $memory (export "memory") {pages})'
     yield "(type $stretch (func (param i32) (result i32)))"
     yield "(type $listing (func (param i32)))"
     yield "(type $taking (func (param i32 i32) (result i32)))"
-    for name, value in (
-        ("arena", plan.arena),
-        ("frame", 0),
-        ("top", builder.memory.frames),
-        ("fuel", FUEL),
-        ("options_end", 0),
-    ):
+    variables = {"arena": plan.arena, "frame": 0, "top": builder.memory.frames, "fuel": FUEL, "options_end": 0}
+    for name, value in variables.items():
         yield f'(global ${name} (export "{name}") (mut i32) (i32.const {value}))'
     constants = {
         "arena_start": plan.arena,
@@ -233,34 +228,34 @@ def _head(builder: ModuleBuilder, plan: Plan, holders: int, graph: list[tuple[st
         "piece": groups["piece"].address if "piece" in groups else 0,
         "pending": groups["pending"].address,
         "seed": STATE + 4 * WORD,
-        **dict(graph),
+        **graph,
     }
     for name, value in constants.items():
         yield f"(global ${name} i32 (i32.const {value}))"
 
 
-def _graph(builder: ModuleBuilder) -> Iterator[tuple[str, int]]:
-    graph = builder.constants.graph
+def _graph(builder: ModuleBuilder) -> dict[str, int]:
+    """Return the numbers of the graph by their names in hand-written text."""
+    graph, memory = builder.constants.graph, builder.memory
     if graph is None:
-        for name in ("nodes", "adjacent", "leading", "cache", "slots"):
-            yield f"graph_{name}", 0
-        return
-    yield "graph_nodes", graph.node_count
-    for name, links in (("adjacent", graph._adjacent), ("leading", graph._leading_here)):
-        starts, entries = [0], []
-        for neighbours in links:
-            for neighbour, length in neighbours:
-                entries += [neighbour, length]
-            starts.append(len(entries) // 2)
-        yield f"graph_{name}", builder.memory.words([*starts, *entries])
+        return dict.fromkeys(("graph_nodes", "graph_adjacent", "graph_leading", "graph_cache", "graph_slots"), 0)
     words = graph_cache_words(graph.node_count)
     slots = max(FEWEST_SLOTS, min(MOST_SLOTS, CACHE_WORDS // words))
-    yield "graph_cache", builder.memory.reserve(slots * words)
-    yield "graph_slots", slots
+
+    def rows(links: Sequence[Sequence[tuple[int, int]]]) -> int:
+        starts = accumulate(map(len, links), initial=0)
+        return memory.words([*starts, *chain.from_iterable(chain.from_iterable(links))])
+
+    return {
+        "graph_nodes": graph.node_count,
+        "graph_adjacent": rows(graph._adjacent),
+        "graph_leading": rows(graph._leading_here),
+        "graph_cache": memory.reserve(slots * words),
+        "graph_slots": slots,
+    }
 
 
 def _table(table: str, rows: Sequence[Mapping[int, str]], width: int) -> Iterator[str]:
-    """Yield a table of functions: rows of names by the number of the stretch."""
     yield f"(table ${table} {max(1, len(rows) * width)} funcref)"
     for row, names in enumerate(rows):
         for index, name in names.items():

@@ -6,10 +6,10 @@ import struct
 from collections.abc import Sequence
 
 from interpreter.compiler.build.delayed_blocks import EDGES, KEPT_HEAD, KEPT_START, SPANS
-from interpreter.compiler.build.memory import BLOCKS, HEADER, STATE
+from interpreter.compiler.build.memory import BLOCKS, HEADER, STATE, Slot
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, TooSmall, Unsupported, halves, parameter_types
-from interpreter.kernel.state import Frame, State, Value
+from interpreter.kernel.state import Frame, State, Value, stacked
 from interpreter.language.types import INT, BagType, BoolType, CompositeType, IntType, TextType, Type
 from interpreter.lowering.watches import MOST_WATCHES
 from interpreter.plain.machine import Machine
@@ -32,7 +32,6 @@ class Codec:
     # --- values
 
     def words(self, value: Value, type_: Type) -> list[int]:
-        """Return the words of a value."""
         shapes = self.shapes
         if shapes.is_scalar(type_):
             return [shapes.word(value, type_)]
@@ -44,19 +43,15 @@ class Codec:
                 raise shapes.too_long(type_, len(value))
             words = [len(value), *self.row(value, [shapes.item(type_)] * len(value))]
             return words + [0] * (size - len(words))
-        head = [int(value is not None)] if type_.optional else []
         if value is None:
             return [0] * size
-        if isinstance(type_, BagType):
-            return [*head, *(shapes.word(number, INT) for number in value)]
-        return [*head, *self.row(value, shapes.fields(type_))]
+        fields = (INT,) * len(value) if isinstance(type_, BagType) else shapes.fields(type_)
+        return [*([1] if type_.optional else []), *self.row(value, fields)]
 
     def row(self, values: Sequence[Value], types: Sequence[Type]) -> list[int]:
-        """Return the words of consecutive values."""
         return [word for value, type_ in zip(values, types, strict=True) for word in self.words(value, type_)]
 
     def value(self, words: Sequence[int], at: int, type_: Type) -> Value:
-        """Return the value that begins at a word."""
         shapes = self.shapes
         if shapes.is_scalar(type_):
             return self.scalar(words[at], type_)
@@ -77,7 +72,6 @@ class Codec:
         return self.values(words, at, shapes.fields(type_))
 
     def values(self, words: Sequence[int], at: int, types: Sequence[Type]) -> tuple[Value, ...]:
-        """Return the consecutive values that begin at a word."""
         return tuple([self.value(words, at + offset // WORD, type_) for offset, type_ in self.shapes.placed(types)])
 
     def scalar(self, word: int, type_: Type) -> Value:
@@ -117,7 +111,6 @@ class Codec:
         return b"".join(parts)
 
     def _group(self, name: str, type_: Type, held: Sequence[Value]) -> list[int]:
-        """Return the words of a group of cells."""
         words: list[int] = []
         for value in held:
             if name == "kept":
@@ -177,18 +170,14 @@ class Codec:
 
     def _frames(self, frame: Frame | None, words: list[int]) -> int:
         """Append the words of a frame to those of the frames below it. Return its address, or 0."""
-        stack: list[Frame] = []
-        while frame is not None:
-            stack.append(frame)
-            frame = frame[2]
         address = depth = 0
-        for index, env, _, into in reversed(stack):
+        for index, env, _, into in reversed(list(stacked(frame))):
             below, address = address, self.memory.frames + len(words) * WORD
             if index >= self.first_special:
                 words += [index, -1, below, depth]
                 continue
             depth += 1
-            slots = self.module.frame(self.program.stretches[index].procedure).slots
+            slots = self._slots(index)
             slot = slots[into] if into >= 0 else None
             words += [index, slot.offset if slot is not None else -1, below, depth]
             for value, local in zip(env, slots, strict=True):
@@ -197,6 +186,9 @@ class Codec:
         if self.memory.frames + len(words) * WORD > self.memory.end_of_frames:
             raise Unsupported("frames that are larger than their room")
         return address
+
+    def _slots(self, index: int) -> tuple[Slot | None, ...]:
+        return self.module.frame(self.program.stretches[index].procedure).slots
 
     def _frame(self, words: Sequence[int], address: int) -> Frame | None:
         """Return the frame at an address, with the frames below it."""
@@ -211,7 +203,7 @@ class Codec:
             if index >= self.first_special:
                 frame = index, (), frame, -1
                 continue
-            slots = self.module.frame(self.program.stretches[index].procedure).slots
+            slots = self._slots(index)
             env = tuple([slot and self.value(words, at + slot.offset // WORD, slot.type) for slot in slots])
             frame = index, env, frame, next((i for i, slot in enumerate(slots) if slot and slot.offset == into), -1)
         return frame
@@ -228,7 +220,7 @@ def fitted(
     """Return the builder of a module, and the state with which games begin as bytes. Rooms grow until it fits. Raise
     :class:`Unsupported` if it cannot."""
     while True:
-        builder = ModuleBuilder(machine.program, machine.constants, machine.resets, rooms)
+        builder = ModuleBuilder(machine, rooms)
         if texts is not None:
             builder.shapes.texts = texts  # shared: states move between modules
         model, watched = machine.constants.model, machine.constants.watches

@@ -15,7 +15,9 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
-from interpreter.compiler.wasm.turn import OVER, Keeper, Peeks, Player, Turn, kept_as
+from msgspec.structs import replace
+
+from interpreter.compiler.wasm.turn import OVER, Keeper, Order, Peeks, Player, Turn, kept_as
 from interpreter.kernel.chance import ChanceSource, Draws, Seeded
 from interpreter.kernel.effects import undo
 from interpreter.kernel.state import State, Value
@@ -44,8 +46,7 @@ MOST_POLICIES = 12
 
 @dataclass(eq=False)
 class CompiledMachine(Machine):
-    """Runs a module, or the plain form while ``plain`` is set. ``bailouts`` counts choices that the plain form had to
-    redo."""
+    """Runs a module, or the plain form if ``plain``. ``bailouts`` counts choices that the plain form had to redo."""
 
     first: State | None = None
     """The state with which games begin."""
@@ -85,11 +86,18 @@ class CompiledMachine(Machine):
     @property
     def module(self) -> Compiled | None:
         """The module, or None if there is none yet."""
-        if self.compiled is not None or self._none or self.plain:
-            return None if self.plain else self.compiled
+        if self.plain:
+            return None
+        if self.compiled is not None or self._none:
+            return self.compiled
         if not self._is_cached() and (self.patience > 0 or self._is_left_to_others()):
             return None
         return self.compile()
+
+    @property
+    def _order(self) -> Order:
+        assert self.first is not None
+        return Order(self, self.first, self.keeper, tuple(self._players.values()), self.texts, self.rooms)
 
     def compile(self) -> Compiled | None:
         """Compile the module now, with all known policies.
@@ -101,9 +109,7 @@ class CompiledMachine(Machine):
 
         before = self.compiled
         try:
-            assert self.first is not None
-            players = tuple(self._players.values())
-            self.compiled = Compiled.of(self, self.first, self.texts, self.keeper, players, self.rooms)
+            self.compiled = Compiled.of(self._order)
         except Unavailable as error:
             added = [key for key in self._players if before is None or key not in before.players]
             if added:
@@ -125,20 +131,17 @@ class CompiledMachine(Machine):
         return self.due
 
     def build(self) -> None:
-        """Build the module that is due, and cache it for the next one who needs it. Games go on meanwhile in their own
-        thread."""
+        """Build the module that is due, and cache it for the next one who needs it. Games go on in their own thread."""
         from interpreter.compiler.wasm.module import Compiled, Unavailable
 
-        assert self.first is not None
-        assert self.keeper is not None
-        players = tuple(self._players.values())
+        order = replace(self._order, texts=dict(self.texts), rooms=dict(self.rooms))
         with suppress(Unavailable):
-            Compiled.cache(self, self.first, self.texts, self.keeper, players, self.rooms)
-        self.aside = self.keeper.has(kept_as(player.key for player in players))  # else a game finds out why
+            Compiled.cache(order)
+        assert self.keeper is not None
+        self.aside = self.keeper.has(order.key)  # else a game finds out why
         self.due = False
 
     def ready(self) -> Compiled | None:
-        """Return the module, compiled now if necessary."""
         return self.compiled if self.compiled is not None or self._none else self.compile()
 
     def missing(self) -> list[str]:
@@ -205,13 +208,13 @@ class CompiledMachine(Machine):
         from interpreter.compiler.wasm.codec import fitted
 
         assert self.first is not None
+        if self._is_stuck:
+            return None
         larger = {**self.rooms, small.room: small.wanted}
         try:
-            if not self._is_stuck:
-                fitted(self, self.first, larger, self.texts)
+            fitted(self, self.first, larger, self.texts)
         except Unsupported:
             self._is_stuck = True
-        if self._is_stuck:
             return None
         self.rooms.update(larger)
         return self.compile()
@@ -223,7 +226,7 @@ class CompiledMachine(Machine):
     def data(self, state: State, chance: ChanceSource) -> bytes | None:
         """Return the state as bytes of the module, or None if there is no module or the state does not fit."""
         home = self._enters(state, chance)
-        return None if home is None else home.bytes
+        return home.bytes if home is not None else None
 
     # --- running
 
@@ -277,7 +280,6 @@ class CompiledMachine(Machine):
             raise
 
     def _refuse(self, state: State, records: int) -> None:
-        """Fail if the log has too many records for another choice."""
         turn = self.asked(state)
         check_records(records, self.asks[turn.index].ask.span if turn.index >= 0 else None)
 
@@ -305,9 +307,7 @@ class CompiledMachine(Machine):
     def cell(self, state: State, number: int) -> Value:
         """Return the value of one cell without reading the others."""
         home = self._lives(state)
-        if home is None:
-            return state.cells[number]
-        return home.built.cell(number, home.data)
+        return state.cells[number] if home is None else home.built.cell(number, home.data)
 
     def asked(self, state: State) -> Turn:
         """Return the stretch that asks and the seat that decides, or :data:`OVER` or its equal if the game is over."""
@@ -322,7 +322,6 @@ class CompiledMachine(Machine):
         return Turn(frame[0], self.asks[frame[0]].seat(state, list(frame[1])))
 
     def codes(self, state: State) -> list[Code]:
-        """Return all legal options of the current decision."""
         options = self.listed(state)
         return options if isinstance(options, list) else list(options)
 
@@ -369,10 +368,10 @@ class CompiledMachine(Machine):
         if turn is None or turn.code is None or home.heeded is not None:
             return None
         ahead = home.built.ahead[turn.seat]
-        if ahead is None or ahead.bot is not bot or ahead.random is not random or ahead.used != random.end:
+        if ahead is None or ahead.bot is not bot or ahead.random is not random or ahead.used != random.used:
             return None
         home.heeded = code = turn.code
-        random.end = ahead.used = ahead.used + turn.drawn
+        random.used = ahead.used = ahead.used + turn.drawn
         return code
 
     def player(self, policy: Policy | None, peeks: Peeks | None) -> int | None:
@@ -381,15 +380,13 @@ class CompiledMachine(Machine):
         None as policy is the random bot. Return None if there is no module, or no room for the policy. ``peeks`` finds
         reads of hidden information, which trap; without it, all reads are allowed.
         """
-        key = self._key(policy, peeks)
-        module = self.module
+        key, module = self._key(policy, peeks), self.module
         if module is not None and key not in module.players and self._knows({key: (policy, peeks)}):
             module = self.compile() if self._is_cached() or not self._is_left_to_others() else module
         return module.players.get(key) if module is not None else None
 
     def whole(self, policies: Sequence[tuple[Policy | None, Peeks | None]]) -> tuple[Whole, list[int]] | None:
-        """Return the runner of whole games, and the number of each seat's policy. Return None if there is no module
-        yet."""
+        """Return the runner of whole games and the number of each seat's policy; None if there is no module yet."""
         if self.plain or self._none:
             return None
         keys = [self._key(*policy) for policy in policies]

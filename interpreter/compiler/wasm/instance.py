@@ -18,17 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:  # imported on demand
     from wasmtime import Engine, Func, Store
 
-__all__ = [
-    "PAGE",
-    "Call",
-    "Instance",
-    "Invalid",
-    "Trap",
-    "compiled",
-    "is_available",
-    "knows_unchecked",
-    "text_to_binary",
-]
+__all__ = ["PAGE", "Instance", "Invalid", "Trap", "compiled", "is_available", "knows_unchecked", "text_to_binary"]
 
 Call: TypeAlias = Callable[..., int]
 """Exported function of integers."""
@@ -76,7 +66,6 @@ def is_available() -> bool:
 
 
 def text_to_binary(text: str) -> bytes:
-    """Translate a module's text to binary."""
     from wasmtime import wat2wasm
 
     with _valid():
@@ -195,8 +184,7 @@ def _ordinary(name: str, function: Func, store: Store, *arguments: int) -> int:
 
 @cache
 def knows_unchecked() -> bool:
-    """Return whether wasmtime's unchecked C call has the expected signature, which its Python package does not
-    guarantee."""
+    """Return whether wasmtime's unchecked C call has the expected signature; nothing guarantees it."""
     try:
         from wasmtime import _bindings as bindings
 

@@ -17,9 +17,9 @@ from interpreter.compiler.build.shapes import WORD, TooSmall, Unsupported, signe
 from interpreter.compiler.wasm.assemble import MOST_AHEAD, TURN_HEAD, assembled
 from interpreter.compiler.wasm.codec import Codec, fitted
 from interpreter.compiler.wasm.instance import Instance, Invalid, Trap, compiled, is_available
-from interpreter.compiler.wasm.turn import Keeper, Player, Turn, kept_as
+from interpreter.compiler.wasm.turn import Order, Turn
 from interpreter.kernel.chance import Draws
-from interpreter.kernel.state import State, Value
+from interpreter.kernel.state import Value
 from interpreter.language.types import Type
 from interpreter.plain.machine import Code, Machine
 
@@ -27,7 +27,6 @@ __all__ = ["Compiled", "Unavailable"]
 
 FRAME, ASKED, TOP = STATE // WORD, STATE // WORD + 1, STATE // WORD + 2
 """Header words of a state: the top frame, the stretch that asks, the end of the frames."""
-SEED = STATE // WORD + 4
 MOST_RECORDS = 4_000
 FIRST_WAIT, MOST_WAIT = 4, 1_024
 """Steps before the module plays ahead: at first, and at most. Each time it played ahead in vain doubles them."""
@@ -119,6 +118,7 @@ class Compiled:
         self._records: dict[tuple[int, Code], bytes] = {}
         """Cache of encoded options."""
         self._longs, self._stream = instance.longs, made.addresses["stream"] // 8
+        self._undone = made.addresses["undone"] // WORD
         self._frames_start = builder.memory.frames
         self._most_ahead = min(MOST_AHEAD, made.addresses["slots"])
         self.wait = self.left = FIRST_WAIT
@@ -127,59 +127,30 @@ class Compiled:
     # --- building
 
     @classmethod
-    def of(
-        cls,
-        machine: Machine,
-        first: State,
-        texts: dict[str, int],
-        keeper: Keeper | None,
-        players: tuple[Player, ...],
-        rooms: dict[str, int],
-    ) -> Compiled:
-        """Build or load the module of a table with these policies.
-
-        ``first`` is the state that games begin with, ``texts`` are the numbers of texts in all modules of the table,
-        to which those of this one are added, as are the ``rooms`` that it needs. Raises :class:`Unavailable`.
-        """
+    def of(cls, order: Order) -> Compiled:
+        """Build or load a module. Raises :class:`Unavailable`."""
         if not is_available():
             raise Unavailable  # which is told already
-        key = kept_as(player.key for player in players)
-        made, instance = _kept(keeper, key), None
+        made, instance = _kept(order), None
         if (
             made is not None
-            and all(texts.get(text, number) == number for text, number in made.texts.items())
-            and all(made.rooms.get(room, 0) >= size for room, size in rooms.items())
+            and all(order.texts.get(text, number) == number for text, number in made.texts.items())
+            and all(made.rooms.get(room, 0) >= size for room, size in order.rooms.items())
         ):
             with suppress(Invalid):  # compiled by another version of wasmtime: compile again
                 instance = Instance(made.code)
-                rooms.update(made.rooms)
-        try:
-            builder, state = fitted(machine, first, rooms, texts)
-        except Unsupported as error:
-            raise Unavailable(error.reason) from None
+                order.rooms.update(made.rooms)
+        builder, first = _fitted(order)
         if made is None or instance is None:
-            made = _made(state, builder, players)
-            if keeper is not None:
-                keeper.keep(key, marshal.dumps(tuple(made)))
+            made = _made(order, builder, first)
             instance = Instance(made.code)
-        texts.update(made.texts)
-        return cls(machine, builder, made, instance)
+        order.texts.update(made.texts)
+        return cls(order.machine, builder, made, instance)
 
     @staticmethod
-    def cache(
-        machine: Machine,
-        first: State,
-        texts: dict[str, int],
-        keeper: Keeper,
-        players: tuple[Player, ...],
-        rooms: dict[str, int],
-    ) -> None:
-        """Build the same module only to cache it."""
-        try:
-            builder, state = fitted(machine, first, dict(rooms), dict(texts))
-        except Unsupported as error:
-            raise Unavailable(error.reason) from None
-        keeper.keep(kept_as(player.key for player in players), marshal.dumps(tuple(_made(state, builder, players))))
+    def cache(order: Order) -> None:
+        """Build a module only to cache it."""
+        _made(order, *_fitted(order))
 
     def leave(self) -> None:
         """Save the state in memory before another module replaces this one."""
@@ -216,39 +187,30 @@ class Compiled:
     def take_snapshots(self) -> list[bytes]:
         """Return and clear the undo states that are kept in memory."""
         self._rewind()
-        undone, undo, size, slots = (self.addresses[name] for name in ("undone", "undo", "slot", "slots"))
-        count, after = self._words[undone // WORD : undone // WORD + 2]
+        undo, size, slots = (self.addresses[name] for name in ("undo", "slot", "slots"))
+        count, after = self._words[self._undone : self._undone + 2]
         states = []
         for number in range(after - count, after):
             at = undo + number % slots * size
             states.append(self._bytes[at : at + self._words[at // WORD + TOP - FRAME] - STATE].tobytes())
-        self._words[undone // WORD] = 0
+        self._words[self._undone] = 0
         return states
 
-    def forget_past(self, home: Loaded) -> None:
-        """Clear the undo states of a state."""
-        if self.current is home:
-            self._rewind()
-            self._words[self.addresses["undone"] // WORD] = 0
+    def forget_past(self) -> None:
+        """Clear the undo states of the state in memory."""
+        self._rewind()
+        self._words[self._undone] = 0
 
     def _forget_others(self) -> None:
-        """Clear the undo states, and stop asking bots ahead."""
-        self._words[self.addresses["undone"] // WORD] = 0
+        self._words[self._undone] = 0
         self._silence_all()
 
     def saved(self) -> bytes:
-        """Return the bytes of the state in memory."""
         self._rewind()
         end = self._words[TOP] if self._words[ASKED] >= 0 else self._frames_start
         return self._bytes[STATE:end].tobytes()
 
-    def reseeded(self, data: bytes, seed: int) -> bytes:
-        """Return a state with another seed."""
-        at = SEED * WORD - STATE
-        return data[:at] + (seed & 2**64 - 1).to_bytes(8, "little") + data[at + 8 :]
-
     def drop(self, home: Loaded) -> None:
-        """Forget the state in memory."""
         if self.current is home:
             self.current = None
 
@@ -282,7 +244,6 @@ class Compiled:
         return self.codec.value(words[at : at + group.stride // WORD].tolist(), 0, group.type)
 
     def tell(self) -> Turn:
-        """Return the position of the game."""
         self._tell()
         return self.told()
 
@@ -325,8 +286,7 @@ class Compiled:
         return Unsupported(self._left_out[0] if self._left_out else BEYOND)
 
     def after_trap(self) -> Turn | None:
-        """Return to the turn after the choice of a step in which a later choice trapped. Return None if that choice
-        itself trapped."""
+        """Return to the turn after the choice of a step if a later choice trapped; return None if it trapped itself."""
         made = self._words[self._made]
         if not made:
             return None
@@ -385,7 +345,6 @@ class Compiled:
         return data
 
     def codes(self) -> list[Code]:
-        """Return the legal options of the current decision."""
         decision = self._decision(self._words[ASKED])
         data = self._bytes[self._options : self._list()].tobytes()
         stride, sizes, known = decision.stride, decision.sizes, decision.codes
@@ -408,7 +367,6 @@ class Compiled:
         return bool(self._free())
 
     def accepts(self, number: int, values: tuple[Value, ...]) -> bool:
-        """Return whether an option is legal at the current decision."""
         try:
             record = self.record(self._words[ASKED], (number, values))
         except (Unsupported, TypeError, IndexError, ValueError):
@@ -418,7 +376,6 @@ class Compiled:
         return any(options.startswith(record, at) for at in range(0, len(options), stride))
 
     def silence(self, seat: int) -> None:
-        """Stop asking the bot of a seat ahead."""
         self.ahead[seat] = None
         self._words[self.addresses["ahead"] // WORD + seat] = 0
 
@@ -428,24 +385,20 @@ class Compiled:
                 self.silence(seat)
 
     def choose(self, player: int, bot: object, random: Draws, seat: int) -> Code:
-        """Return the choice of a bot at a seat's current decision, by the policy ``player``. It is asked ahead there
-        from now on."""
+        """Return the choice of a bot by the policy ``player``, for a seat at which it is asked ahead from now on."""
         longs, at = self._longs, self._stream
-        used = random.used
-        longs[at] = random.signed_origin
-        longs[at + 1] = used
+        longs[at], longs[at + 1] = random.signed_origin, random.used
         place = self._decide(player)
-        random.go_to(longs[at + 1])
-        index = self._words[ASKED]
-        decision = self._decision(index)
+        random.used = longs[at + 1]
+        decision = self._decision(self._words[ASKED])
         record = self._bytes[place : place + decision.sizes[self._words[place // WORD]]].tobytes()
-        self.ahead[seat] = Ahead(bot, random, random.end)
+        self.ahead[seat] = Ahead(bot, random, random.used)
         self._ask_ahead(seat, player)
         return self._code(record, decision)
 
 
-def _kept(keeper: Keeper | None, key: str) -> Made | None:
-    data = keeper.kept(key) if keeper is not None else None
+def _kept(order: Order) -> Made | None:
+    data = order.keeper.kept(order.key) if order.keeper is not None else None
     if data is None:
         return None
     try:
@@ -454,22 +407,31 @@ def _kept(keeper: Keeper | None, key: str) -> Made | None:
         return None
 
 
-def _made(first: bytes, builder: ModuleBuilder, players: tuple[Player, ...]) -> Made:
+def _fitted(order: Order) -> tuple[ModuleBuilder, bytes]:
     try:
-        bots = [builder.policies.choices(player.policy, player.peeks, player.key) for player in players]
+        return fitted(order.machine, order.first, order.rooms, order.texts)
+    except Unsupported as error:
+        raise Unavailable(error.reason) from None
+
+
+def _made(order: Order, builder: ModuleBuilder, first: bytes) -> Made:
+    """Compile a module, and cache it."""
+    try:
+        bots = [builder.policies.choices(player.policy, player.peeks, player.key) for player in order.players]
         text, plan = assembled(builder, first, bots)
         code = compiled(text)
     except (Unsupported, Invalid) as error:
         raise Unavailable(str(error)) from None
-    keys = tuple(player.key for player in players)
-    left_out = tuple(f"{span}: {why}" for span, why in builder.rules_left_out.items())
-    return Made(
-        code,
-        plan.numbers,
-        plan.whole,
-        dict(builder.shapes.texts),
-        keys,
-        builder.shapes.rooms,
-        tuple(builder.tight),
-        left_out,
+    made = Made(
+        code=code,
+        addresses=plan.numbers,
+        whole=plan.whole,
+        texts=dict(builder.shapes.texts),
+        players=tuple(player.key for player in order.players),
+        rooms=builder.shapes.rooms,
+        tight=tuple(builder.tight),
+        left_out=tuple(f"{span}: {why}" for span, why in builder.rules_left_out.items()),
     )
+    if order.keeper is not None:
+        order.keeper.keep(order.key, marshal.dumps(tuple(made)))
+    return made

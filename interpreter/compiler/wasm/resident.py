@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from interpreter.compiler.build.shapes import Unsupported
+from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.wasm.instance import Trap
 from interpreter.compiler.wasm.module import Compiled
 from interpreter.compiler.wasm.turn import Turn
@@ -73,7 +73,8 @@ class Resident:
         self.origin, self.known, self.since = origin, len(origin.log), []
         self.past.clear()
         self.loaded = 0
-        self.built.forget_past(self)
+        if self.built.current is self:
+            self.built.forget_past()
         state.log = origin.log
         if not self.fetched:
             state.cells, state.frame = origin.cells, origin.frame
@@ -92,7 +93,8 @@ class Resident:
         """Continue with another seed. Return False if earlier choices still need to be replayed with the old one."""
         if self.since or not isinstance(self.origin, bytes):
             return False
-        self.data = self.origin = self.built.reseeded(self.bytes, chance.seed)
+        before, at = self.bytes, 4 * WORD  # the seed in the header of a state
+        self.data = self.origin = before[:at] + (chance.seed & 2**64 - 1).to_bytes(8, "little") + before[at + 8 :]
         self.built.drop(self)
         self.turn = None
         self.chance = chance
@@ -139,9 +141,7 @@ class Resident:
     @property
     def bytes(self) -> bytes:
         """The state as bytes: a header, cells and frames."""
-        if self.data is None:
-            return self.built.saved()
-        return self.data
+        return self.built.saved() if self.data is None else self.data
 
     # --- playing
 
@@ -194,7 +194,6 @@ class Resident:
         self.data, self.turn, self.loaded = built.saved(), None, len(self.since)
 
     def undo(self) -> bool:
-        """Undo the last choice. Return False if there is no snapshot."""
         since, built = self.since, self.built
         if not since or since[-1] is None:
             return False
@@ -228,16 +227,13 @@ class Resident:
     def choose(self, player: int, bot: object, random: Draws) -> Code | None:
         """Return the choice of a bot that draws from a stream, or None if the module traps."""
         turn = self.where()
-        if turn is None:
-            return None
-        code = self.tried(lambda built: built.choose(player, bot, random, turn.seat))
+        code = self.tried(lambda built: built.choose(player, bot, random, turn.seat)) if turn is not None else None
         self.heeded = code or self.heeded
         return code
 
 
 def enter(module: Compiled, state: State, chance: Seeded) -> Resident | None:
-    """Move a state in lists into a module; return None if somebody observes it. Raise :class:`Unsupported` if it does
-    not fit."""
+    """Move a state into a module; return None if somebody observes it. Raise :class:`Unsupported` if it has no room."""
     if state.frame is None or type(state.log) is not list:  # somebody observes the log
         return None
     data = module.codec.encode(state, chance.seed)

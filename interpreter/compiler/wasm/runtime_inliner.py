@@ -80,8 +80,7 @@ class Expansion:
         if isinstance(tree, str):
             return tree
         parts = [self.of(part) for part in tree]
-        inlined = self._inlined(str(parts[1]), parts[2:]) if parts and parts[0] == "call" else None
-        return parts if inlined is None else inlined
+        return (self._inlined(str(parts[1]), parts[2:]) if parts[:1] == ["call"] else None) or parts
 
     def _inlined(self, name: str, arguments: list[Tree]) -> Tree | None:
         short = self._short.get(name)
@@ -92,27 +91,27 @@ class Expansion:
         declared = (*short.parameters, *short.locals)
         names = {local: f"{label}.{local[1:]}" for local, _ in declared}
         self.locals += [(names[local], type_) for local, type_ in declared]
-        block: list[Tree] = ["block", label]
-        if short.result:
-            block.append(["result", short.result])
-        for (parameter, _), argument in zip(short.parameters, arguments, strict=True):
-            block.append(["local.set", names[parameter], argument])
-        for local, type_ in short.locals:
-            block.append(["local.set", names[local], [f"{type_}.const", "0"]])
-        block.extend(_renamed(part, names, label) for part in short.body)
-        return block
+        result: list[Tree] = [["result", short.result]] if short.result else []
+        zeros: list[Tree] = [[f"{type_}.const", "0"] for _, type_ in short.locals]
+        values = [*arguments, *zeros]
+        sets: list[Tree] = [["local.set", name, value] for name, value in zip(names.values(), values, strict=True)]
+        return ["block", label, *result, *sets, *(_renamed(part, names, label) for part in short.body)]
 
 
 def _renamed(tree: Tree, names: dict[str, str], label: str) -> Tree:
     if isinstance(tree, str):
         return tree
-    if tree[0] in ("local.get", "local.set", "local.tee"):
-        return [tree[0], names[str(tree[1])], *(_renamed(part, names, label) for part in tree[2:])]
-    if tree[0] == "return":
-        return ["br", label, *(_renamed(part, names, label) for part in tree[1:])]
-    if tree[0] in ("block", "br", "br_if") and len(tree) > 1 and isinstance(tree[1], str) and tree[1][0] == "$":
-        return [tree[0], f"{label}{tree[1]}", *(_renamed(part, names, label) for part in tree[2:])]
-    return [_renamed(part, names, label) for part in tree]
+    head: list[Tree] = []
+    match tree:
+        case ["local.get" | "local.set" | "local.tee" as word, str(local), *rest]:
+            head = [word, names[local]]
+        case ["return", *rest]:
+            head = ["br", label]
+        case ["block" | "br" | "br_if" as word, str(target), *rest] if target[0] == "$":
+            head = [word, f"{label}{target}"]
+        case rest:
+            pass
+    return [*head, *(_renamed(part, names, label) for part in rest)]
 
 
 def _short_form(head: list[Tree], extra: list[Tree], body: list[Tree]) -> Short | None:
@@ -133,7 +132,6 @@ def _is_head(tree: Tree) -> bool:
 
 
 def _parts(tree: Tree) -> Iterator[Tree]:
-    """Yield a tree and all trees in it."""
     yield tree
     if isinstance(tree, list):
         for part in tree:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
+from interpreter.kernel.state import State
 from interpreter.language import core
-from interpreter.plain.machine import Code
+from interpreter.plain.machine import Code, Machine
 
 if TYPE_CHECKING:  # a game in the plain form does not import it
     from interpreter.language.policies import Policy
 
-__all__ = ["OVER", "Keeper", "Peeks", "Player", "Turn", "kept_as"]
+__all__ = ["OVER", "Keeper", "Order", "Peeks", "Player", "Turn", "kept_as"]
 
 Peeks = Callable[[core.Ask], Sequence[str | int] | None]
 """Function from a decision to the groups of cells and the locals through which a policy might read hidden information.
@@ -65,3 +66,22 @@ class Player(Struct, frozen=True):
     policy: Policy | None
     key: str
     peeks: Peeks | None
+
+
+class Order(Struct, frozen=True):
+    """What a module is built for: a machine, the state that its games begin with, and the policies.
+
+    ``texts`` are the numbers of texts in all modules of the table, ``rooms`` the sizes of rooms that have grown; what a
+    module needs is added to both.
+    """
+
+    machine: Machine
+    first: State
+    keeper: Keeper | None
+    players: tuple[Player, ...]
+    texts: dict[str, int]
+    rooms: dict[str, int]
+
+    @property
+    def key(self) -> str:
+        return kept_as(player.key for player in self.players)

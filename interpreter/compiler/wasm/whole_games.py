@@ -52,8 +52,7 @@ class Games:
         return len(self.decisions)
 
     def totals(self) -> Iterator[tuple[int, int, int, int, int, int, int]]:
-        """Return the sums: key, number of additions, number of values other than none, total, minimum, maximum, sum of
-        squares."""
+        """Return the sums: key, additions, values other than none, total, minimum, maximum, sum of squares."""
         words, size = self.sums, ENTRY // LONG
         squares = words.cast("B").cast("d")[8::size]
         return zip(words[::size], *(words[at::size] for at in range(3, 8)), map(int, squares), strict=True)
@@ -124,11 +123,9 @@ class Whole:
 
     @property
     def records(self) -> bytes:
-        """The records of the last game."""
         return self._bytes[self._records : self._words[self._out + 2]].tobytes()
 
     def _lay(self, data: bytes, bots: Sequence[int]) -> None:
-        """Load a state into memory that belongs to no game of the machine."""
         self.built.leave()
         self.built.restore(data)
         self.seat(bots)
@@ -136,12 +133,10 @@ class Whole:
     def keys(self) -> tuple[tuple[int, ...], ...]:
         """Return the ranking keys of the seats after a single game."""
         start, width = self._rows + self._ranks, self._width
-        flat = self._longs[start : start + self._seats * width].tolist()
-        return tuple(tuple(flat[at * width : (at + 1) * width]) for at in range(self._seats))
+        return tuple(tuple(self._longs[start + at * width :][:width].tolist()) for at in range(self._seats))
 
     def playout(self, data: bytes, first: Code, stream: Draws, bots: Sequence[int], limit: int) -> Playout | None:
-        """Apply a choice to a state, then let bots that share one stream play to the end. Return None if the module
-        traps."""
+        """Apply a choice to a state, then let bots with one stream play to the end; return None if the module traps."""
         self._lay(data, bots)
         try:
             option = self.built.record(self._words[self._asked], first)
