@@ -47,4 +47,4 @@ def scripted(rules: Rules, outcomes: Outcomes, then: ChanceSource | None) -> Scr
 
 def chance_types(rules: Rules) -> dict[str, tuple[bool, Type]]:
     """Return for each named chance whether it shuffles (else it picks), and its item type."""
-    return {name: known for facts in rules.program.reach.own.values() for name, known in facts.chances.items()}
+    return rules.program.reach.chances
