@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from interpreter.base.diagnostics import Diagnostic
-from interpreter.language.model import Model
+from interpreter.language.model import Event, Group, Model, Setting, Table
 from interpreter.language.text_facts import TextFacts, facts_of
 from interpreter.lowering.reach import Reach, reachable
 
@@ -67,28 +67,20 @@ def _rules(model: Model, reach: Reach, outside: list[TextFacts]) -> Iterator[Unu
 
 def _declared(model: Model, reach: Reach, outside: list[TextFacts]) -> Iterator[Unused]:
     texts = [*outside, *(layer.facts for layer in reach.procedures.values())]
-    groups = {name for facts in texts for name in facts.groups}
-    settings = {name for facts in texts for name in facts.settings}
-    events = {name for facts in texts for name in facts.events}
-    tables = {name for facts in texts for name in facts.tables}
-    tables.update(group.spaces for group in model.groups.values() if group.spaces)
-    for group in model.groups.values():
-        if group.file and group.name not in groups and group.starts not in ("all", "rest"):
-            yield group.name, group.file, _nothing("reads or changes", group.name, group)
-    for setting in model.settings.values():
-        if setting.name not in settings:
-            yield setting.name, "", _nothing("reads", setting.name, setting)
-    for table in model.tables.values():
-        if table.name not in tables:
-            yield table.name, table.file, _nothing("reads", table.name, table)
-    for event in model.events.values():
-        if event.name not in events:
-            yield event.name, event.file, _nothing("notes", event.name, event)
-
-
-def _nothing(does: str, name: str, declared: object) -> Diagnostic:
-    span = getattr(declared, "span", None)
-    return Diagnostic("W702", f"nothing {does} `{name}`", span, severity="warning")
+    groups = [group for group in model.groups.values() if group.file and group.starts not in ("all", "rest")]
+    spaces = {group.spaces for group in model.groups.values()}
+    of_sort: list[tuple[str, Iterable[Group | Setting | Table | Event], set[str | None]]] = [
+        ("reads or changes", groups, {name for facts in texts for name in facts.groups}),
+        ("reads", model.settings.values(), {name for facts in texts for name in facts.settings}),
+        ("reads", model.tables.values(), spaces.union(*(facts.tables for facts in texts))),
+        ("notes", model.events.values(), {name for facts in texts for name in facts.events}),
+    ]
+    for does, declared, named in of_sort:
+        for each in declared:
+            if each.name not in named:
+                message = f"nothing {does} `{each.name}`"
+                file = "" if isinstance(each, Setting) else each.file
+                yield each.name, file, Diagnostic("W702", message, each.span, severity="warning")
 
 
 def _outside(model: Model, policies: Iterable[Policy]) -> list[TextFacts]:

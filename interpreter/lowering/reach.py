@@ -101,8 +101,7 @@ def target_of(model: Model, call: core.CallRule | core.CallBase) -> str:
 
 
 def reachable(starts: Iterable[str], following: Mapping[str, Collection[str]]) -> set[str]:
-    """Return the names at which one arrives from some names, these included. Names that lead nowhere known are left
-    out."""
+    """Return the names to which some names lead, these included. Unknown names are left out."""
     found: set[str] = set()
     pending = list(starts)
     while pending:

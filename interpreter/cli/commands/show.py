@@ -317,11 +317,9 @@ def _tell_interpretations(data: list[_Data]) -> None:
 
 
 def _chance(ruleset: Ruleset) -> list[_Data]:
-    from interpreter.engine.scripted_outcomes import chance_types
-
     return [
         {"name": name, "does": "shuffles" if shuffles else "picks", "of": str(type_)}
-        for name, (shuffles, type_) in sorted(chance_types(ruleset).items())
+        for name, (shuffles, type_) in sorted(ruleset.program.reach.chances.items())
     ]
 
 
