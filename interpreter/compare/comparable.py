@@ -177,10 +177,10 @@ class View:
     @cached_property
     def chapters(self) -> dict[Topic, str]:
         """The chapter of every topic: the first moment at which it matters."""
-        model, facts = self.model, self.ruleset.program.reach.phase_facts
+        model, possible = self.model, self.ruleset.program.reach.phase_events
         heads = [(name, [Topic("rules", name)]) for name in self.phases if name in model.rules]
         for name in self.phases:
-            events = facts[name].events if name in facts else ()
+            events = possible.get(name, ())
             heard = [Topic("triggers", trigger.name) for trigger in model.triggers.values() if trigger.event in events]
             heads.append((name, heard))
         calls = (node for node in descendants(model.ranking) if isinstance(node, core.CallRule))

@@ -11,10 +11,9 @@ from interpreter.base.yaml_values import words
 from interpreter.engine.rules import Rules
 from interpreter.language import core
 from interpreter.language.model import RuleLayer
-from interpreter.language.walk import descendants
 from interpreter.sections.declarations import Entry
 
-__all__ = ["Citation", "citations_of", "lowest_in_force", "options_of"]
+__all__ = ["Citation", "citations_of", "lowest_in_force"]
 
 
 class Citation(Struct, frozen=True):
@@ -88,13 +87,8 @@ def _of_lines(layer: RuleLayer) -> Iterator[Citation]:
 
 def _of_options(layer: RuleLayer) -> Iterator[Citation]:
     """Yield the alternatives of decisions, which have citations of their own."""
-    for index, option in enumerate(options_of(layer.body)):
+    for index, option in enumerate(layer.facts.options):
         yield Citation("options", layer.rule, layer.file, option.span, option.cites, (layer.layer, index))
-
-
-def options_of(body: object) -> list[core.Option]:
-    """Return the alternatives in a text, in source order."""
-    return [node for node in descendants(body) if isinstance(node, core.Option)]
 
 
 def _of_cases(ruleset: Rules, name: str, entry: Entry) -> Iterator[Citation]:

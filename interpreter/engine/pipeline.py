@@ -27,9 +27,8 @@ from interpreter.language.resolve import Binding
 from interpreter.language.types import BOOL
 from interpreter.language.walk import descendants
 from interpreter.lowering.constants import RuleFailure
-from interpreter.lowering.facts import Reach
 from interpreter.lowering.lower import Program, lower
-from interpreter.lowering.reach import reach_of
+from interpreter.lowering.reach import Reach, reach_of
 from interpreter.plain.closures import Env
 from interpreter.reading.compose import Composition, compose
 from interpreter.reading.dependencies import looked_at

@@ -8,9 +8,9 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.engine.rules import Rules
 from interpreter.kernel.chance import ChanceSource, Scripted
 from interpreter.kernel.state import Value
-from interpreter.language.types import CardType, Type
+from interpreter.language.types import CardType
 
-__all__ = ["Outcomes", "chance_types", "scripted"]
+__all__ = ["Outcomes", "scripted"]
 
 Outcomes = Mapping[str, Sequence[object]]
 """For each named chance, the outcomes of its uses in order: an item, or for a shuffle the first items."""
@@ -19,7 +19,7 @@ Outcomes = Mapping[str, Sequence[object]]
 def scripted(rules: Rules, outcomes: Outcomes, then: ChanceSource | None) -> Scripted:
     """Convert outcomes by public names, according to the type that each chance shuffles or picks. Raises
     ``ValueError`` for unknown names and invalid outcomes."""
-    types = chance_types(rules)
+    types = rules.program.reach.chances
     converted: dict[str, list[Value]] = {}
     texts: dict[tuple[str, object], str] = {}
     for name, entries in outcomes.items():
@@ -43,8 +43,3 @@ def scripted(rules: Rules, outcomes: Outcomes, then: ChanceSource | None) -> Scr
     cards = {value for name, value in texts if isinstance(types[name][1], CardType) and isinstance(value, int)}
     alike: dict[object, Sequence[object]] = {card: rules.names.alike(card) for card in cards}
     return Scripted(converted, then, texts, alike)
-
-
-def chance_types(rules: Rules) -> dict[str, tuple[bool, Type]]:
-    """Return for each named chance whether it shuffles (else it picks), and its item type."""
-    return {name: known for facts in rules.program.reach.own.values() for name, known in facts.chances.items()}

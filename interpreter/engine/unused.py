@@ -7,13 +7,13 @@ names from libraries and names that are used in files that this ruleset does not
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from interpreter.base.diagnostics import Diagnostic
-from interpreter.language import core
-from interpreter.language.model import Model
-from interpreter.language.walk import descendants
-from interpreter.lowering.facts import Reach, target_of
+from interpreter.language.model import Event, Group, Model, Setting, Table
+from interpreter.language.text_facts import TextFacts, facts_of
+from interpreter.lowering.reach import Reach, reachable
 
 if TYPE_CHECKING:
     from interpreter.language.policies import Policy
@@ -26,49 +26,38 @@ Unused = tuple[str, str, Diagnostic]
 
 def unused(model: Model, reach: Reach, policies: Iterable[Policy]) -> list[Unused]:
     """Return warnings for unreachable rules, and for unnamed events, settings, tables and groups of cells."""
-    nodes = list(_nodes(model, policies))
-    return [*_rules(model, reach, nodes), *_declared(model, reach, nodes)]
+    outside = _outside(model, policies)
+    return [*_rules(model, reach, outside), *_declared(model, reach, outside)]
 
 
 def reached(model: Model, reach: Reach, policies: Iterable[Policy]) -> set[str]:
     """Return the ids of procedures and functions that are reachable from anything that runs or is shown."""
-    return _reached(model, reach, list(_nodes(model, policies)))
+    return _reached(model, reach, _outside(model, policies))
 
 
 def settings_read(model: Model, reach: Reach) -> set[str]:
     """Return the settings and interpretations on which the seats depend, or anything that runs or is shown."""
-    nodes = list(_nodes(model, ()))
-    for name in _reached(model, reach, nodes):
-        layer = reach.procedures[name]
-        nodes.extend(descendants((layer.body, layer.when)))
+    outside = _outside(model, ())
+    live = (reach.procedures[name].facts for name in _reached(model, reach, outside))
     seats = {role.setting for role in model.roles.values() if role.setting is not None}
-    return seats | _settings(nodes)
+    return seats.union(*(facts.settings for facts in (*outside, *live)))
 
 
-def _settings(nodes: Iterable[object]) -> set[str]:
-    return {node.name for node in nodes if isinstance(node, core.SettingValue)}
+def _reached(model: Model, reach: Reach, outside: list[TextFacts]) -> set[str]:
+    takers = [total.then for panel in model.panels for total in panel.sums]
+    named = [*model.phases, model.setup, *takers, *(setting.check for setting in model.settings.values())]
+    starts = [
+        *(name for facts in outside for name in reach.called(facts)),
+        *(model.rules[name].top.id for name in named if name in model.rules),
+        *(case.procedure for trigger in model.triggers.values() for case in trigger.cases if case.procedure),
+        *(rule.procedure for rule in model.standing.values()),
+    ]
+    following = {name: [*calls, *reach.procedures[name].facts.keeps] for name, calls in reach.calls.items()}
+    return reachable(starts, following)
 
 
-def _reached(model: Model, reach: Reach, nodes: list[object]) -> set[str]:
-    front = {target_of(model, node) for node in nodes if isinstance(node, core.CallRule)}
-    named = [*model.phases, model.setup, *(setting.check for setting in model.settings.values())]
-    front.update(model.rules[name].top.id for name in named if name in model.rules)
-    front.update(case.procedure for trigger in model.triggers.values() for case in trigger.cases if case.procedure)
-    front.update(rule.procedure for rule in model.standing.values())
-    takers = {total.then for panel in model.panels for total in panel.sums}
-    front.update(model.rules[name].top.id for name in takers if name in model.rules)
-    live: set[str] = set()
-    while front:
-        name = front.pop()
-        if name in live or name not in reach.own:
-            continue
-        live.add(name)
-        front |= (reach.own[name].calls | reach.own[name].keeps) - live
-    return live
-
-
-def _rules(model: Model, reach: Reach, nodes: list[object]) -> Iterator[Unused]:
-    live = _reached(model, reach, nodes)
+def _rules(model: Model, reach: Reach, outside: list[TextFacts]) -> Iterator[Unused]:
+    live = _reached(model, reach, outside)
     for rule in model.rules.values():
         if rule.top.id not in live:
             first = rule.layers[0]
@@ -76,49 +65,46 @@ def _rules(model: Model, reach: Reach, nodes: list[object]) -> Iterator[Unused]:
             yield rule.name, first.file, Diagnostic("W701", message, first.span, severity="warning")
 
 
-def _declared(model: Model, reach: Reach, nodes: list[object]) -> Iterator[Unused]:
-    for layer in reach.procedures.values():
-        nodes.extend(descendants((layer.body, layer.when)))
-    groups = {node.group for node in nodes if isinstance(node, core.Cell)}
-    settings = _settings(nodes)
-    tables = {node.table for node in nodes if isinstance(node, core.TableCell)}
-    tables.update(group.spaces for group in model.groups.values() if group.spaces)
-    events = {node.event for node in nodes if isinstance(node, core.Notes)}
-    for group in model.groups.values():
-        if group.file and group.name not in groups and group.starts not in ("all", "rest"):
-            yield group.name, group.file, _nothing("reads or changes", group.name, group)
-    for setting in model.settings.values():
-        if setting.name not in settings:
-            yield setting.name, "", _nothing("reads", setting.name, setting)
-    for table in model.tables.values():
-        if table.name not in tables:
-            yield table.name, table.file, _nothing("reads", table.name, table)
-    for event in model.events.values():
-        if event.name not in events:
-            yield event.name, event.file, _nothing("notes", event.name, event)
+def _declared(model: Model, reach: Reach, outside: list[TextFacts]) -> Iterator[Unused]:
+    texts = [*outside, *(layer.facts for layer in reach.procedures.values())]
+    groups = [group for group in model.groups.values() if group.file and group.starts not in ("all", "rest")]
+    spaces = {group.spaces for group in model.groups.values()}
+    of_sort: list[tuple[str, Iterable[Group | Setting | Table | Event], set[str | None]]] = [
+        ("reads or changes", groups, {name for facts in texts for name in facts.groups}),
+        ("reads", model.settings.values(), {name for facts in texts for name in facts.settings}),
+        ("reads", model.tables.values(), spaces.union(*(facts.tables for facts in texts))),
+        ("notes", model.events.values(), {name for facts in texts for name in facts.events}),
+    ]
+    for does, declared, named in of_sort:
+        for each in declared:
+            if each.name not in named:
+                message = f"nothing {does} `{each.name}`"
+                file = "" if isinstance(each, Setting) else each.file
+                yield each.name, file, Diagnostic("W702", message, each.span, severity="warning")
 
 
-def _nothing(does: str, name: str, declared: object) -> Diagnostic:
-    span = getattr(declared, "span", None)
-    return Diagnostic("W702", f"nothing {does} `{name}`", span, severity="warning")
+def _outside(model: Model, policies: Iterable[Policy]) -> list[TextFacts]:
+    """Return the facts of all texts outside rules."""
+    preferences = tuple((policy.rules, tuple(policy.decisions.values())) for policy in policies)
+    return [_declarations(model), facts_of(preferences)]
 
 
-def _nodes(model: Model, policies: Iterable[Policy]) -> Iterator[object]:
-    """Yield all nodes of texts outside rules."""
-    trees: list[object] = [
+@lru_cache(maxsize=1)
+def _declarations(model: Model) -> TextFacts:
+    said = *(board.says for board in model.boards), *(event.says for event in model.events.values())
+    trees = (
         *model.ranking,
         *(guard.value for guard in model.phase_guards if guard is not None),
-        *(tree for look in model.picture.values() for tree in look.trees),
-        *(tree for face in model.faces.values() for look in face.values() for tree in look.trees),
+        *(look.trees for look in model.picture.values()),
+        *(look.trees for face in model.faces.values() for look in face.values()),
         *(law.condition for law in model.laws),
         model.graph and model.graph.measure,
-    ]
-    trees.extend(trigger.test for trigger in model.triggers.values())
-    for things in (model.groups.values(), model.standing.values(), model.measures, model.boards, model.panels):
-        trees.extend(thing.trees for thing in things)
-    said = *(board.says for board in model.boards), *(event.says for event in model.events.values())
-    for phrases in (*said, *model.says.values()):
-        trees.extend(part for phrase in phrases.values() for part in phrase.parts if not isinstance(part, str))
-    trees.extend((policy.rules, tuple(policy.decisions.values())) for policy in policies)
-    for tree in trees:
-        yield from descendants(tree)
+        *(trigger.test for trigger in model.triggers.values()),
+        *(group.trees for group in model.groups.values()),
+        *(rule.trees for rule in model.standing.values()),
+        *(measure.trees for measure in model.measures),
+        *(board.trees for board in model.boards),
+        *(panel.trees for panel in model.panels),
+        *(phrase.parts for phrases in (*said, *model.says.values()) for phrase in phrases.values()),
+    )
+    return facts_of(trees)

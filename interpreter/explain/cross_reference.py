@@ -17,7 +17,7 @@ from interpreter.base.plurals import counted
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean, did_you_mean_one_of
 from interpreter.base.yaml_values import word
-from interpreter.engine.citations import Citation, citations_of, options_of
+from interpreter.engine.citations import Citation, citations_of
 from interpreter.engine.rules import Rules
 from interpreter.language import core
 from interpreter.language.model import Table
@@ -131,7 +131,7 @@ def _line_cites(ruleset: Rules, entry: Entry) -> Iterator[Scalar]:
     rule = ruleset.model.rules.get(entry.name)
     for layer in rule.layers if rule is not None else ():
         if layer.span == entry.span:
-            for option in options_of(layer.body):
+            for option in layer.facts.options:
                 yield from (Scalar(cite, "plain", option.span, cite) for cite in option.cites)
         if layer.span == entry.span and layer.form == "permits" and isinstance(layer.body, tuple):
             for line in layer.body:
@@ -220,7 +220,7 @@ def _place_in_game(ruleset: Rules, name: str) -> str:
 def _phases(ruleset: Rules, trigger: str) -> str:
     """Return the phases in which the event can occur."""
     event = ruleset.model.triggers[trigger].event
-    return ", ".join(phase for phase, facts in ruleset.program.reach.phase_facts.items() if event in facts.events)
+    return ", ".join(phase for phase, events in ruleset.program.reach.phase_events.items() if event in events)
 
 
 # --- cells and statements ---------------------------------------------------------------------------------------------

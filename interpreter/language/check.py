@@ -583,10 +583,9 @@ class _Whole(Checker):
                 for entry in layers:
                     yield from cites_below(entry.value)
         for body in self.bodies.values():
-            for node in descendants(body) if body is not None else ():
-                if isinstance(node, nodes.Require):
-                    for cite in node.cites:
-                        yield Scalar(cite, "plain", node.span, cite)
+            for line in body.lines if isinstance(body, nodes.Verdict) else ():
+                if isinstance(line, nodes.Require):
+                    yield from (Scalar(cite, "plain", line.span, cite) for cite in line.cites)
         for option in (option for ask in asks_of(self.model) for option in ask.options):
             yield from (Scalar(cite, "plain", option.span, cite) for cite in option.cites)
 

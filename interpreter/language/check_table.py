@@ -20,7 +20,6 @@ from interpreter.language.scope import Frame
 from interpreter.language.texts import condition_of, expression_of
 from interpreter.language.translations import asks_of
 from interpreter.language.types import NODE, SEAT, CardType, KindType, Type, item_type
-from interpreter.language.walk import asks_in
 from interpreter.reading.yaml import Value
 from interpreter.sections.drawings import Face
 from interpreter.sections.drawings import Panel as PanelKeys
@@ -167,7 +166,7 @@ class Layout(Checker):
         rule = self.model.rules.get(name)
         if rule is None or rule.form != "does" or [parameter for _, parameter in rule.parameters] != [SEAT, type_]:
             return False
-        return not any(ask.name for layer in rule.layers for ask in asks_in(layer.body))
+        return not any(ask.name for layer in rule.layers for ask in layer.facts.asks)
 
     @cached_property
     def _decisions(self) -> set[str]:

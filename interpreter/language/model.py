@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Literal, TypeAlias, cast
 
 from msgspec import Struct
@@ -11,6 +12,7 @@ from msgspec import Struct
 from interpreter.base.plain_data import Value
 from interpreter.base.source import Span
 from interpreter.language import core
+from interpreter.language.text_facts import TextFacts, facts_of
 from interpreter.language.types import (
     BoolType,
     CardType,
@@ -303,7 +305,7 @@ RuleBody: TypeAlias = core.Expression | tuple[core.Step, ...] | tuple[core.Requi
 """What a layer of a rule does: an expression, steps or requirements."""
 
 
-class RuleLayer(Struct, frozen=True):
+class RuleLayer(Struct, frozen=True, dict=True):
     """One checked layer of a rule. ``body`` is an expression (a one-line `is`), steps, or requirements.
 
     ``when`` is the guard: if it is false, the call goes to the layer below.
@@ -354,6 +356,11 @@ class RuleLayer(Struct, frozen=True):
     def spoken(self) -> str:
         """Authored name: see :func:`spoken_name`."""
         return spoken_name(self.rule)
+
+    @cached_property
+    def facts(self) -> TextFacts:
+        """What its text names and does. Rulesets that share the layer share its facts."""
+        return facts_of((self.body, self.when))
 
 
 class CheckedRule(Struct, frozen=True):

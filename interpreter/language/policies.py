@@ -41,7 +41,6 @@ from interpreter.language.types import (
     SeatType,
     Type,
 )
-from interpreter.language.walk import asks_in
 from interpreter.reading.compose import Composition
 from interpreter.reading.files import Document, Shelf
 from interpreter.reading.statements import Statement, unknown_statement
@@ -170,7 +169,7 @@ def unspoken(model: Model, policies: abc.Mapping[str, Policy], live: abc.Set[str
     procedures."""
     asks: dict[str, Span] = {}
     for layer in (layer for rule in model.rules.values() for layer in rule.layers if layer.id in live):
-        for ask in asks_in(layer.body):
+        for ask in layer.facts.asks:
             asks.setdefault(ask.name, ask.span)
     for decision, span in asks.items():
         silent = sorted(name for name, policy in policies.items() if decision not in policy.decisions)

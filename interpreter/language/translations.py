@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 
 from interpreter.language import core
 from interpreter.language.model import Model
@@ -21,7 +22,6 @@ from interpreter.language.types import (
     Type,
     ZoneType,
 )
-from interpreter.language.walk import asks_in
 
 __all__ = ["TITLED", "asks_of", "sayable", "sayable_in", "unsaid"]
 
@@ -42,11 +42,10 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def asks_of(model: Model) -> Iterator[core.Ask]:
-    """Yield all decisions of a ruleset. Only procedures ask."""
-    layers = [layer for rule in model.rules.values() for layer in rule.layers]
-    for layer in (*layers, *model.blocks.values()):
-        if layer.form == "does":
-            yield from asks_in(layer.body)
+    """Yield all decisions of a ruleset."""
+    layers = (layer for rule in model.rules.values() for layer in rule.layers)
+    for layer in chain(layers, model.blocks.values()):
+        yield from layer.facts.asks
 
 
 def sayable(

@@ -14,7 +14,7 @@ from interpreter.language import core
 from interpreter.language.core import Core
 from interpreter.language.nodes import Node
 
-__all__ = ["asks_in", "descendants", "is_printed", "nested", "rewritten", "size"]
+__all__ = ["descendants", "is_printed", "nested", "rewritten", "size"]
 
 T = TypeVar("T")
 
@@ -33,27 +33,17 @@ def descendants(tree: object) -> Iterator[Struct]:
 
 def nested(tree: object) -> Iterator[tuple[Struct, int]]:
     """Yield all nodes of a tree as :func:`descendants` does, each with its level; that of the tree is 1."""
-    stack: list[tuple[object, int]] = [(tree, 1)]
+    stack, levels = [tree], [1]
     while stack:
-        node, level = stack.pop()
-        if type(node) is tuple:
-            stack.extend((part, level) for part in node[::-1])
-        elif (children := _children[type(node)]) is not None:
-            yield cast(Struct, node), level
-            stack.extend((child, level + 1) for child in children(node))
-
-
-def asks_in(body: object) -> Iterator[core.Ask]:
-    """Yield all decisions in steps, in source order. Expressions contain none, so they are skipped."""
-    stack: list[object] = [body]
-    while stack:
-        node = stack.pop()
+        node, level = stack.pop(), levels.pop()
         if type(node) is tuple:
             stack.extend(node[::-1])
-        elif not isinstance(node, core.Typed) and (children := _children[type(node)]) is not None:
-            if isinstance(node, core.Ask):
-                yield node
-            stack.extend(children(node))
+            levels.extend([level] * len(node))
+        elif (children := _children[type(node)]) is not None:
+            yield cast(Struct, node), level
+            below = children(node)
+            stack.extend(below)
+            levels.extend([level + 1] * len(below))
 
 
 _PRINTED = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from interpreter.base.source import Span
-from interpreter.engine.citations import options_of
 from interpreter.language import core
 from interpreter.language.model import RuleLayer
 from interpreter.sections.declarations import Entry
@@ -23,5 +22,5 @@ def cites_of(layer: RuleLayer) -> tuple[str, ...]:
     """Return the statements that a layer, its requirements and its alternatives cite."""
     lines = layer.body if isinstance(layer.body, tuple) else ()
     inner = [line.cites for line in lines if isinstance(line, core.Requirement)]
-    inner += [option.cites for option in options_of(layer.body)]
+    inner += [option.cites for option in layer.facts.options]
     return (*layer.cites, *(cite for cites in inner for cite in cites))

@@ -44,13 +44,13 @@ def uncited_rules(family: Sequence[Ruleset], files: Collection[str]) -> Iterator
         cites.update({rule.procedure: True for rule in ruleset.model.standing.values() if rule.cites})
         following |= {layer.span.file.name for layer in layers if has_cites(layer)}
         callers: dict[str, set[str]] = {}
-        for name, facts in reach.own.items():
-            for called in facts.calls | facts.keeps:
+        for name, calls in reach.calls.items():
+            for called in (*calls, *reach.procedures[name].facts.keeps):
                 callers.setdefault(called, set()).add(name)
         for rule in ruleset.model.rules.values():
             for layer in rule.layers:
                 place = place_of(layer)
-                related = {layer.id} | callers.get(layer.id, set()) | reach.own[layer.id].calls
+                related = {layer.id} | callers.get(layer.id, set()) | reach.calls[layer.id].keys()
                 related |= {sibling.id for sibling in rule.layers}
                 if any(cites.get(name, False) for name in related):
                     backed.add(place)

@@ -19,7 +19,7 @@ from interpreter.language import core
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.types import BOOL, INT, NOTHING, ListType, Type, item_type
 from interpreter.language.walk import descendants, rewritten
-from interpreter.lowering.facts import Reach, target_of
+from interpreter.lowering.reach import Reach, target_of
 from interpreter.lowering.simultaneous import at_once
 
 __all__ = [
@@ -189,7 +189,7 @@ class Program(Struct, frozen=True, dict=True):
     @cached_property
     def chances(self) -> tuple[str, ...]:
         """Names of all random streams that the rules use, in alphabetical order."""
-        return tuple(sorted({name for facts in self.reach.own.values() for name in facts.chances}))
+        return tuple(sorted(self.reach.chances))
 
 
 def _set_by(node: object) -> Iterator[tuple[int, Type]]:

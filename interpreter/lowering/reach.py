@@ -1,166 +1,200 @@
-"""Reachability of procedures: calls, reads, changes, noted events, and suspension.
+"""Reachability of procedures in a ruleset: calls, suspension, and what standing rules and phases read and note.
 
 A procedure suspends if it asks, settles, takes turns, ends the game or calls such a procedure; only lowered code can do
 that. One that calls itself is lowered too, since its calls may nest deeper than those of the host. The same facts tell
-the checker in which phases an event can occur, and which standing rules a change wakes.
+the checker in which phases an event can occur, and which standing rules a change wakes. What is known of a text alone,
+its layer keeps (``language/text_facts.py``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import cached_property
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.language import core
-from interpreter.language.model import CheckedTrigger, Model
-from interpreter.language.types import CardHolderType, HolderType, PlaceType, item_type
-from interpreter.language.walk import descendants
-from interpreter.lowering.facts import Facts, Reach, target_of
+from interpreter.language.model import Model, RuleLayer
+from interpreter.language.text_facts import TextFacts, facts_of
+from interpreter.language.types import CardHolderType, Type
 
-__all__ = ["reach_of", "reads_of"]
+__all__ = ["Reach", "bottom_up", "reach_of", "reachable", "target_of"]
+
+
+class Reach(Struct, dict=True):
+    """What the procedures of a ruleset call, directly and through others."""
+
+    procedures: dict[str, RuleLayer]
+    heard: dict[str, tuple[str, ...]]
+    """The procedures that run when an event is noted: cases of triggers, and rules that their tests call."""
+    calls: dict[str, dict[str, int]] = {}
+    """The procedures that each procedure calls, with the deepest level of its text at which it calls them."""
+    chances: dict[str, tuple[bool, Type]] = {}
+    """For each named chance whether it shuffles (else it picks), and its item type."""
+    suspending: set[str] = set()
+    recursive: set[str] = set()
+    """Procedures that call themselves, perhaps through others, or that call such a procedure."""
+    standing_reads: dict[str, set[str]] = {}
+    phase_events: dict[str, set[str]] = {}
+    """Events that each phase can note, also through delayed blocks and standing rules."""
+
+    def suspends(self, procedure: str) -> bool:
+        return procedure in self.suspending
+
+    def has_frame(self, procedure: str) -> bool:
+        """Return whether a call of a procedure takes a frame: it can suspend, or nest as deep as the rules like. Other
+        calls are calls of the host."""
+        return procedure in self.suspending or procedure in self.recursive
+
+    def wakes(self, group: str) -> list[str]:
+        """Return the standing rules that read a group of cells."""
+        return [name for name, reads in self.standing_reads.items() if group in reads]
+
+    def called(self, facts: TextFacts) -> dict[str, int]:
+        """Return the procedures that a text calls, with the deepest level at which it calls them."""
+        found = {self._tops.get(name, name): level for name, level in facts.calls.items()}
+        for event, level in facts.events.items():
+            for name in self.heard.get(event, ()):
+                found[name] = max(level, found.get(name, 0))
+        return found
+
+    def reads(self, facts: TextFacts) -> set[str]:
+        """Return the groups of cells that a text and the rules that it calls read."""
+        called = reachable(self.called(facts), self.calls)
+        return facts.groups.union(*(self.procedures[name].facts.groups for name in called))
+
+    def leading_to(self, found: Callable[[TextFacts], object]) -> set[str]:
+        """Return the procedures of whose texts something is true, and those that call them, perhaps through others."""
+        goals = [name for name, layer in self.procedures.items() if found(layer.facts)]
+        return reachable(goals, _callers(self.calls))
+
+    @cached_property
+    def _tops(self) -> dict[str, str]:
+        """Ids of the uppermost layers by the names of rules."""
+        return {layer.rule: name for name, layer in self.procedures.items()}
 
 
 def reach_of(model: Model, known: Reach | None = None) -> Reach:
-    """Return the facts of every procedure of a model, direct and transitive.
+    """Return what the procedures of a model reach.
 
-    ``known`` has those of a model that differs by further blocks only, which nothing else runs.
+    ``known`` is that of a model that differs by further blocks only, which nothing else runs.
     """
-    procedures = {layer.id: layer for rule in model.rules.values() for layer in rule.layers} | dict(model.blocks)
-    own, closed = (dict(known.own), dict(known.all)) if known is not None else ({}, {})
-    for name, layer in procedures.items():
-        if name not in own:
-            own[name] = _facts_in(model, (layer.body, layer.when))
-            if layer.guard is not None:
-                own[name].calls.add(layer.below)
-    _join_triggers(model, own)
-    closed.update((name, _closure(name, own)) for name in procedures if name not in closed)
-    recursive = {name for name, facts in closed.items() if name in facts.calls}
-    for name, facts in closed.items():
-        facts.recurs = not recursive.isdisjoint({name, *facts.calls})
-    if known is not None:
-        return replace(known, procedures=procedures, own=own, all=closed)
-    standing_reads = {name: frozenset(reads_of(model, rule.trees, closed)) for name, rule in model.standing.items()}
-    return Reach(procedures, own, closed, standing_reads, _phase_facts(model, closed, standing_reads))
+    procedures = {layer.id: layer for rule in model.rules.values() for layer in rule.layers} | model.blocks
+    reach = Reach(procedures, _heard(model)) if known is None else replace(known, procedures=procedures)
+    reach.calls = {name: _calls(reach, layer) for name, layer in procedures.items()}
+    reach.chances = {name: of for layer in procedures.values() for name, of in layer.facts.chances.items()}
+    reach.suspending = reach.leading_to(lambda facts: facts.suspends)
+    reach.recursive = procedures.keys() - bottom_up(reach.calls)
+    if known is None:
+        reach.standing_reads = {name: reach.reads(facts_of(rule.trees)) for name, rule in model.standing.items()}
+        reach.phase_events = _phase_events(model, reach)
+    return reach
 
 
-def _facts_in(model: Model, trees: Iterable[object]) -> Facts:
-    facts = Facts()
-    for tree in trees:
-        for node in descendants(tree):
-            _note_facts(model, node, facts)
-    return facts
+def target_of(model: Model, call: core.CallRule | core.CallBase) -> str:
+    """Return the id of the procedure that a call runs."""
+    if isinstance(call, core.CallBase):
+        return f"{call.rule}@{call.layer}"
+    rule = model.rules.get(call.rule)
+    return rule.top.id if rule else call.rule
 
 
-def reads_of(model: Model, trees: Iterable[object], closed: dict[str, Facts]) -> set[str]:
-    """Return the groups of cells that some trees and the rules that they call read."""
-    facts = _facts_in(model, trees)
-    return facts.reads.union(*(closed[call].reads for call in facts.calls if call in closed))
+def reachable(starts: Iterable[str], following: Mapping[str, Collection[str]]) -> set[str]:
+    """Return the names to which some names lead, these included. Unknown names are left out."""
+    found: set[str] = set()
+    pending = list(starts)
+    while pending:
+        name = pending.pop()
+        if name not in found and name in following:
+            found.add(name)
+            pending.extend(following[name])
+    return found
 
 
-def _note_facts(model: Model, node: object, facts: Facts) -> None:
-    match node:
-        case core.CallRule() | core.CallBase():
-            facts.calls.add(target_of(model, node))
-        case core.Cell(group, _):
-            facts.reads.add(group)
-            if isinstance(node.type, HolderType):
-                facts.holders.add(group)
-        case core.SetCell(cell, _):
-            _write(cell, facts)
-        case core.MoveCards(_, target, _):
-            _write(target, facts)
-            facts.writes.update(name for name, group in model.groups.items() if isinstance(group.type, CardHolderType))
-        case core.MoveTokens(_, source, target) | core.MovePiece(_, source, target) | core.MoveAll(source, target, _):
-            _write(source, facts)
-            _write(target, facts)
-        case core.Shuffles(zone, _):
-            _write(zone, facts)
-            _note_chance(node, zone, facts)
-        case core.Picks():
-            _note_chance(node, node.items, facts)
-        case core.Notes(event, _):
-            facts.events.add(event)
-        case core.Keeps():
-            facts.keeps.add(node.procedure)
-        case core.Ask():
-            facts.asks.add(node.name)
-            facts.suspends = True
-        case core.Settles() | core.Ends():
-            facts.suspends = True
-        case core.Iterate():
-            facts.suspends |= node.turn
-        case _:
-            pass
+def bottom_up(calls: Mapping[str, Collection[str]]) -> list[str]:
+    """Return the procedures in an order in which each stands after those that it calls. One that reaches a circle of
+    calls is left out."""
+    missing = {name: sum(other in calls for other in called) for name, called in calls.items()}
+    callers = _callers(calls)
+    order = [name for name, number in missing.items() if number == 0]
+    for name in order:  # which grows
+        for caller in callers[name]:
+            missing[caller] -= 1
+            if missing[caller] == 0:
+                order.append(caller)
+    return order
 
 
-def _note_chance(node: core.Shuffles | core.Picks, drawn: core.Expression, facts: Facts) -> None:
-    if (item := item_type(drawn.type)) is not None:
-        facts.chances[node.chance] = isinstance(node, core.Shuffles), item
+def _callers(calls: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
+    callers: dict[str, list[str]] = {name: [] for name in calls}
+    for name, called in calls.items():
+        for other in called:
+            if other in callers:
+                callers[other].append(name)
+    return callers
 
 
-def _write(target: core.Expression, facts: Facts) -> None:
-    if isinstance(target.type, PlaceType):
-        facts.writes.add("piece")
-        return
-    for node in descendants(target):
-        if isinstance(node, core.Cell):
-            facts.writes.add(node.group)
-        elif isinstance(node, core.CallRule):
-            facts.dynamic_targets.add(node.rule)
-
-
-def _join_triggers(model: Model, own: dict[str, Facts]) -> None:
-    """Add calls from each procedure that notes an event to the triggers of the event."""
-    hear: dict[str, list[CheckedTrigger]] = {}
+def _heard(model: Model) -> dict[str, tuple[str, ...]]:
+    heard: dict[str, tuple[str, ...]] = {}
     for trigger in model.triggers.values():
-        hear.setdefault(trigger.event, []).append(trigger)
-    for facts in own.values():
-        for trigger in [trigger for event in facts.events for trigger in hear.get(event, ())]:
-            facts.calls.update(case.procedure for case in trigger.cases if case.procedure)
-            facts.join(_facts_in(model, [trigger.test]))
-    for facts in own.values():
-        for rule in facts.dynamic_targets:
-            called = model.rules.get(rule)
-            for layer in called.layers if called else ():
-                facts.writes.update(own[layer.id].holders)
+        cases = [case.procedure for case in trigger.cases if case.procedure]
+        tested = [model.rules[name].top.id if name in model.rules else name for name in facts_of(trigger.test).calls]
+        heard[trigger.event] = (*heard.get(trigger.event, ()), *cases, *tested)
+    return heard
 
 
-def _closure(name: str, own: dict[str, Facts]) -> Facts:
-    seen: set[str] = set()
-    front = [name]
-    total = Facts()
-    while front:
-        current = front.pop()
-        if current in seen or current not in own:
-            continue
-        seen.add(current)
-        total.join(own[current])
-        front.extend(own[current].calls)
-    return total
+def _calls(reach: Reach, layer: RuleLayer) -> dict[str, int]:
+    called = reach.called(layer.facts)
+    return {layer.below: 1, **called} if layer.guard is not None else called
 
 
-def _phase_facts(model: Model, closed: dict[str, Facts], standing_reads: dict[str, frozenset[str]]) -> dict[str, Facts]:
-    """Return what each phase can reach through delayed blocks and standing rules."""
+# --- phases
+
+
+def _phase_events(model: Model, reach: Reach) -> dict[str, set[str]]:
     phases = [phase for phase in model.phases if phase in model.rules]
-    entered = {phase: {model.rules[phase].top.id} for phase in phases}
-    kept_at_start = closed[model.rules[model.setup].top.id].keeps if model.setup in model.rules else set[str]()
-    for keep in kept_at_start if phases else ():
-        entered[phases[0]] |= {keep} if _runs_in(keep) == "phase" else set()
-    while True:
-        facts = {phase: _facts_from(entered[phase], model, closed, standing_reads) for phase in phases}
-        before = sum(map(len, entered.values()))
-        for position, keeps in enumerate([kept_at_start, *(facts[phase].keeps for phase in phases)], -1):
-            for keep in keeps:
-                for there in _due(model, phases, position, _runs_in(keep)):
-                    entered[there].add(keep)
-        if before == sum(map(len, entered.values())):
-            return facts
+    following = {name: [*called, *_started(model, reach, name)] for name, called in reach.calls.items()}
+    entered = [(phase, model.rules[phase].top.id) for phase in phases]
+    set_up = [model.rules[model.setup].top.id] if model.setup in model.rules else []
+    for keep in _kept(reach, reachable(set_up, reach.calls)):
+        here = phases[:1] if _runs_in(keep) == "phase" else _due(model, phases, -1, keep)
+        entered.extend((phase, keep) for phase in here)
+    passed: dict[str, set[str]] = {phase: set() for phase in phases}
+    while entered:
+        phase, name = entered.pop()
+        new = reachable([name], following) - passed[phase]
+        passed[phase] |= new
+        for keep in _kept(reach, new):
+            entered.extend((there, keep) for there in _due(model, phases, phases.index(phase), keep))
+    return {
+        phase: {event for name in names for event in reach.procedures[name].facts.events}
+        for phase, names in passed.items()
+    }
 
 
-def _due(model: Model, phases: list[str], position: int, moment: str) -> Iterator[str]:
+def _started(model: Model, reach: Reach, name: str) -> Iterator[str]:
+    """Yield what a procedure starts beside its calls: blocks delayed within the phase, standing rules that it wakes."""
+    facts = reach.procedures[name].facts
+    yield from (keep for keep in facts.keeps if _runs_in(keep) == "phase")
+    changed = set(facts.writes)
+    if facts.moves_cards:
+        changed.update(name for name, group in model.groups.items() if isinstance(group.type, CardHolderType))
+    for rule in facts.dynamic_targets & model.rules.keys():
+        changed.update(*(layer.facts.holders for layer in model.rules[rule].layers))
+    for standing, reads in reach.standing_reads.items() if changed else ():
+        if not reads.isdisjoint(changed):
+            yield model.standing[standing].procedure
+
+
+def _kept(reach: Reach, procedures: Iterable[str]) -> Iterator[str]:
+    return (keep for name in procedures for keep in reach.procedures[name].facts.keeps)
+
+
+def _due(model: Model, phases: list[str], position: int, keep: str) -> Iterator[str]:
     """Yield the phases in which a block that one of them delays can run. A phase with a condition may be skipped."""
     guarded = {phase for phase, guard in zip(model.phases, model.phase_guards, strict=True) if guard is not None}
-    order = {"next": phases[position + 1 :] + phases, "first": phases, "last": phases[::-1]}.get(moment, [])
+    order = {"next": phases[position + 1 :] + phases, "first": phases, "last": phases[::-1]}.get(_runs_in(keep), [])
     for phase in order:
         yield phase
         if phase not in guarded:
@@ -171,23 +205,3 @@ def _runs_in(keep: str) -> str:
     """Return when a delayed block runs: the phase that delays it, the next one, or the first or last of a round."""
     moments = {"start of phase": "next", "start of round": "first", "end of round": "last"}
     return next((where for moment, where in moments.items() if f"/{moment}/" in keep), "phase")
-
-
-def _facts_from(
-    entered: set[str], model: Model, closed: dict[str, Facts], standing_reads: dict[str, frozenset[str]]
-) -> Facts:
-    facts = Facts()
-    pending, visited = set(entered), set[str]()
-    while pending:
-        name = pending.pop()
-        visited.add(name)
-        add = closed.get(name)
-        if add is None:
-            continue
-        facts.join(add)
-        following = {keep for keep in add.keeps if _runs_in(keep) == "phase"}
-        for standing, reads in standing_reads.items():
-            if reads & facts.writes:
-                following.add(model.standing[standing].procedure)
-        pending |= following - visited
-    return facts

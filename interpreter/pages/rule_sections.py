@@ -10,7 +10,6 @@ from interpreter.base.plurals import titled
 from interpreter.base.source import Span
 from interpreter.base.yaml_values import word
 from interpreter.compare.play_order import Topic, in_force, nodes_of
-from interpreter.engine.citations import options_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.explain.cross_reference import for_readers, type_in_words, written
 from interpreter.language import core
@@ -18,7 +17,6 @@ from interpreter.language.core import Core
 from interpreter.language.model import Phrase, RuleLayer, plural
 from interpreter.language.nodes import Node
 from interpreter.language.types import Type
-from interpreter.language.walk import asks_in
 from interpreter.pages.page import (
     Block,
     Code,
@@ -147,10 +145,10 @@ class Teller:
                 yield self._layer_head(layer, entry)
             yield from _about(entry)
             lines = [*self._lines(layer, seen)]
-            cites = (*layer.cites, *(id for option in options_of(layer.body) for id in option.cites))
+            cites = (*layer.cites, *(id for option in layer.facts.options for id in option.cites))
             yield from self.statements(_fresh(cites, seen))
             yield from lines
-            yield from self._asks(layer.body)
+            yield from self._asks(layer)
 
     def _layer_head(self, layer: RuleLayer, entry: Entry) -> Paragraph:
         title = self._titles.get(layer.file, layer.file)
@@ -174,8 +172,8 @@ class Teller:
         yield Paragraph("All of this must hold:")
         yield Facts(pairs)
 
-    def _asks(self, body: object) -> Iterator[Block]:
-        for ask in asks_in(body):
+    def _asks(self, layer: RuleLayer) -> Iterator[Block]:
+        for ask in layer.facts.asks:
             often = ", as often as they like" if ask.repeatedly else ""
             unseen = ", unseen by the others" if ask.sealed else ""
             who: tuple[Inline, ...] = self.code(ask.seat), f" chooses{often}{unseen}:"
@@ -216,7 +214,7 @@ class Teller:
                 yield Paragraph(f"In every other phase:{nothing}", "layer")
             yield from self.statements(_fresh(case.cites, seen))
             if case.procedure is not None:
-                yield from self._asks(self.model.blocks[case.procedure].body)
+                yield from self._asks(self.model.blocks[case.procedure])
 
     def _standing(self, name: str) -> Iterator[Block]:
         entry = amended(self.ruleset.composition.layers("standing", name))
@@ -227,7 +225,7 @@ class Teller:
         yield from _about(entry)
         standing = self.model.standing[name]
         yield from self.statements(standing.cites)
-        yield from self._asks(self.model.blocks[standing.procedure].body)
+        yield from self._asks(self.model.blocks[standing.procedure])
 
     # --- related parts and source
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.plain_data import Value
 from interpreter.base.source import Span
-from interpreter.engine.citations import Citation, citations_of, options_of
+from interpreter.engine.citations import Citation, citations_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.setup import default_settings, set_up
 from interpreter.language import core
@@ -264,7 +264,7 @@ def _of_line(layer: RuleLayer, index: int) -> Iterator[Mutant]:
 
 
 def _of_option(layer: RuleLayer, index: int) -> Iterator[Mutant]:
-    option = options_of(layer.body)[index]
+    option = layer.facts.options[index]
     never = core.Const(False, type=BOOL, span=option.span)
     changes = {"is never offered": replace(option, guard=never)}
     if option.tests or option.guard is not None:

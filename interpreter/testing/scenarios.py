@@ -18,7 +18,7 @@ from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.base.yaml_values import word
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.scripted_outcomes import Outcomes, chance_types, scripted
+from interpreter.engine.scripted_outcomes import Outcomes, scripted
 from interpreter.language import core, nodes
 from interpreter.language.builtins import OWN_VALUES
 from interpreter.language.check import check_text
@@ -388,7 +388,7 @@ def _check_values(scenario: Scenario, ruleset: Ruleset) -> Iterator[Diagnostic]:
     except ValueError as error:
         yield Diagnostic("E510", str(error), scenario.item["players"].span)
     settings = [*ruleset.model.settings, *ruleset.model.interpretations]
-    for key, sort, names in (("set", "setting", settings), ("chance", "chance", chance_types(ruleset))):
+    for key, sort, names in (("set", "setting", settings), ("chance", "chance", ruleset.program.reach.chances)):
         section = scenario.item.get(key)
         for entry in section.entries if isinstance(section, Mapping) else ():
             name = entry.key.text

@@ -221,9 +221,8 @@ def _events(ruleset: Ruleset) -> list[_Data]:
         triggers = [trigger for trigger in model.triggers.values() if trigger.event == event.name]
         phases = {}
         for phase in model.phases:
-            facts = reach.phase_facts.get(phase)
             cases = {trigger.name: case for trigger in triggers if (case := _case(trigger, phase))}
-            phases[phase] = {"occurs": facts is not None and event.name in facts.events, "cases": cases}
+            phases[phase] = {"occurs": event.name in reach.phase_events.get(phase, ()), "cases": cases}
         rows.append({"event": event.name, "file": event.file, "phases": phases})
     return rows
 
@@ -318,11 +317,9 @@ def _tell_interpretations(data: list[_Data]) -> None:
 
 
 def _chance(ruleset: Ruleset) -> list[_Data]:
-    from interpreter.engine.scripted_outcomes import chance_types
-
     return [
         {"name": name, "does": "shuffles" if shuffles else "picks", "of": str(type_)}
-        for name, (shuffles, type_) in sorted(chance_types(ruleset).items())
+        for name, (shuffles, type_) in sorted(ruleset.program.reach.chances.items())
     ]
 
 
