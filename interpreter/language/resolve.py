@@ -146,7 +146,8 @@ def _lookup(
                 names.trace[question] = known[1]
             return cast("T", known[0])
 
-        ask.__doc__ = find.__doc__
+        ask.__name__, ask.__doc__ = name, find.__doc__
+        vars(ask)["is_lookup"] = True
         return ask
 
     return decorate
