@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
-__all__ = ["unsaved", "unsaved_bytes"]
+__all__ = ["has_unsaved", "unsaved", "unsaved_bytes"]
 
 _now: ContextVar[Mapping[Path, str]] = ContextVar("unsaved", default={})  # noqa: B039  (never mutated)
 
@@ -28,3 +28,8 @@ def unsaved_bytes(path: str | os.PathLike[str]) -> bytes | None:
     texts = _now.get()
     text = texts.get(Path(os.path.abspath(path))) if texts else None
     return None if text is None else text.encode("utf-8", "replace")
+
+
+def has_unsaved() -> bool:
+    """Return whether there are unsaved texts."""
+    return bool(_now.get())

@@ -309,7 +309,7 @@ def test_another_interpreter_asks_anew(
     kept: Path, loads: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def ask() -> int:
-        cache._interpreter_key.cache_clear()
+        cache.interpreter_key.cache_clear()
         load("goofspiel")
         return len(loads)
 
@@ -445,7 +445,7 @@ def test_an_entry_names_no_foreign_function(evil: str) -> None:
     module, _, name = evil.rpartition(".")
     data = f"c{module}\n{name}\n(S'1'\ntR.".encode()
     with pytest.raises((pickle.UnpicklingError, ImportError)):
-        cache._unpickled(memoryview(data), [].__getitem__)
+        cache.unpickled(memoryview(data), [].__getitem__)
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------
