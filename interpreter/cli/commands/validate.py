@@ -32,9 +32,9 @@ def command(targets: tuple[str, ...], overlays: tuple[str, ...], every: bool, wa
     """Check files of any kind, and every ruleset that contains them. Without arguments, those of the current folder if
     it has any, else all.
 
-    A file is first checked alone, then in every ruleset, beside it or shipped, that contains it: findings alone and in
-    the first of these rulesets come first. A ruleset is checked with the policies of its family. A folder stands for all files below it. All errors are reported; the exit status is
-    then 1.
+    A file is first checked alone, then in every ruleset, beside it or shipped, that contains it: what is found alone
+    and in the first of them is reported first. A ruleset is checked with the policies of its family. A folder stands
+    for all files below it. All errors are reported; the exit status is then 1.
 
     \b
     Examples:
