@@ -368,7 +368,7 @@ def unread(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(data: object, sources: object) -> None:
         raise AssertionError("this must not be unpickled")
 
-    monkeypatch.setattr(cache, "_unpickled", refuse)
+    monkeypatch.setattr(cache, "unpickled", refuse)
 
 
 def test_no_damaged_byte_is_read(kept: Path, loads: list[str], unread: None) -> None:

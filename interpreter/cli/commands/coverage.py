@@ -80,7 +80,8 @@ def command(
         options.suffix_of(page, ".html", ".htm")
     if named is not None and ruleset is not None:
         raise click.UsageError(f"got the rulesets '{named}' and '{ruleset}', want one of them")
-    ruleset, books = ruleset or named, dict[str, list[Ruleset]]()
+    ruleset = ruleset or named
+    books: dict[str, list[Ruleset]] = {}
 
     def find() -> tuple[list[Coverage], dict[str, Shelf]]:
         books.update(_books(rulebook, ruleset))

@@ -59,7 +59,7 @@ def command(targets: tuple[str, ...], every: bool, off: tuple[str, ...], error: 
     def named() -> list[Document]:
         return _read(targets) if elsewhere else [document for target in targets for document in _named(target)]
 
-    with naming("linting") as tell:
+    with naming("looking at") as tell:
         looked_at = findings_of(named, ("own" if elsewhere else "named", *targets), tell)
     findings = [finding for finding in looked_at.found if finding.code not in off]
     findings = [replace(each, severity="error") if each.code in error else each for each in findings]
