@@ -14,7 +14,7 @@ import pytest
 from interpreter.authoring import validator
 from interpreter.authoring.validation import validate
 from interpreter.base import paths
-from interpreter.base.diagnostics import Diagnostic, rendered
+from interpreter.base.diagnostics import Diagnostic, rendered, unique
 from interpreter.base.source import SourceFile
 from interpreter.engine import answers as kept
 from interpreter.engine import cache as caches
@@ -24,6 +24,7 @@ from interpreter.engine.pipeline import Examined
 from interpreter.reading.dependencies import looked_at
 from interpreter.reading.files import Document, Shelf
 from interpreter.reading.unsaved_files import unsaved
+from tests.cli.conftest import Run
 
 TOP = Path(__file__).parents[2]
 
@@ -329,3 +330,63 @@ def test_nothing_is_read_where_nothing_changed(pond: Path, monkeypatch: pytest.M
     expected = told()
     monkeypatch.setattr("interpreter.authoring.validator.validated", None)
     assert told() == expected
+
+
+def test_what_is_found_in_the_ruleset_at_hand_comes_first(pond: Path) -> None:
+    """That is the first one in the file's own folder, then the others by their ids."""
+    own = pond.parent.parent / "mine"
+    (own / "pond/overlays").mkdir(parents=True)
+    for name, text in (("fen", "family: pond\nedition: pond/classic\nmap: pond/lake\ndeck: pond/winds\n"),):
+        (own / "pond/zoo.yaml").write_text(
+            f"language: 1\nruleset: zoo\n{text}overlays: [pond/odd]\n".replace("fen", name)
+        )
+    overlay = "language: 1\noverlay: pond/odd\nover: [pond/classic]\nrules:\n  odd:\n    is: |\n      () -> int: one\n"
+    (own / "pond/overlays/odd.yaml").write_text(overlay)
+    replaced("editions/classic.yaml", "extends: pond", "extends: pond\nrules: {even: {is: two}}")(pond)
+    seen: list[str] = []
+    result = validate([str(own / "pond/overlays/odd.yaml")], tell=seen.append)
+    assert seen[0] == "zoo"
+    assert 0 < result.at_hand < len(result.diagnostics)
+    assert result.reported[0] == result.diagnostics[0] or result.at_hand > 1
+    assert sorted(map(str, result.reported)) == sorted(map(str, unique(result.diagnostics)))
+
+
+# --- lint and coverage ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["a map", "a text of a family", "an overlay", "a scenario", "a new overlay", "no overlay", "a library"]
+)
+@pytest.mark.parametrize("targets", [(), ("own/pond/overlays/dry.yaml",)])
+def test_findings_are_those_that_would_be_found_anew(
+    run: Run, pond: Path, monkeypatch: pytest.MonkeyPatch, name: str, targets: tuple[str, ...]
+) -> None:
+    def both() -> list[object]:
+        kept = [run("lint", *targets) for _ in range(2)]
+        with monkeypatch.context() as patch:
+            patch.setenv("REGELWERK_CACHE", "off")
+            kept.append(run("lint", *targets))
+        return [(each.exit_code, each.stdout, each.stderr) for each in kept]
+
+    for change in (lambda _: None, CHANGES[name]):
+        change(pond)
+        first, again, anew = both()
+        assert first == again == anew
+
+
+@pytest.mark.parametrize("name", ["a map", "a scenario", "statements", "a row of statements", "a waiver", "an overlay"])
+def test_coverage_is_the_one_that_would_be_found_anew(
+    run: Run, pond: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    cited = replaced("scenarios/all.yaml", "name: a, ", "name: a, cites: [P-01], ")
+    proved = replaced("scenarios/all.yaml", "water == 1", "seats[0].shells == 12")
+    for change in (lambda _: None, cited, proved, CHANGES[name]):
+        if name == "a scenario" and change is CHANGES[name]:
+            change = replaced("scenarios/all.yaml", "== 12", ">= 1")
+        change(pond)
+        told = [run("coverage", "--mutate") for _ in range(2)]
+        with monkeypatch.context() as patch:
+            patch.setenv("REGELWERK_CACHE", "off")
+            told.append(run("coverage", "--mutate"))
+        first, again, anew = [(each.exit_code, each.stdout, each.stderr) for each in told]
+        assert first == again == anew
