@@ -587,15 +587,10 @@ class _Flow(_Steps):
         procedure.forks[entry] = frozenset({_ENTRY})
         waiting = [entry]
 
-        def leave(index: int) -> tuple[Env, list[tuple[int, Env, frozenset[int]]]]:
-            local = dict(arrived[index])
-            self.steps(stretches[index].steps, local, self.secrecy._course(procedure, index))
-            return local, list(self._end(index, local))
-
         while waiting:
             index = waiting.pop()
             before = procedure.tests.copy()
-            for to, after, forks in leave(index)[1]:
+            for to, after, forks in list(self._leave(index, dict(arrived[index]))):
                 forks = frozenset(fork for fork in forks if meets.get(fork) != to)
                 joined = _merged(arrived.get(to), after)
                 known_forks = procedure.forks.get(to, frozenset())
@@ -606,13 +601,16 @@ class _Flow(_Steps):
                 waiting.extend(stretch for stretch, forks in procedure.forks.items() if index in forks)
         procedure.calls = {}
         for index, entry_env in arrived.items():
-            local, _ = leave(index)
+            local = dict(entry_env)
+            for _ in self._leave(index, local):
+                pass
             procedure.entries[index] = local if isinstance(stretches[index].end, lower.Asks) else entry_env
 
-    def _end(self, index: int, env: Env) -> Iterator[tuple[int, Env, frozenset[int]]]:
-        """Yield the successors of a stretch: stretch, locals, and the forks that lead there."""
+    def _leave(self, index: int, env: Env) -> Iterator[tuple[int, Env, frozenset[int]]]:
+        """Process a stretch, and yield its successors: stretch, locals, and the forks that lead there."""
         forks, tests = self.procedure.forks[index], self.procedure.tests
         course = self.secrecy._course(self.procedure, index)
+        self.steps(self.secrecy.program.stretches[index].steps, env, course)
         match self.secrecy.program.stretches[index].end:
             case lower.Jumps(to) | lower.SettlesThen(to) | lower.TurnEnds(to):
                 yield to, env, forks
