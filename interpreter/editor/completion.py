@@ -30,10 +30,7 @@ from interpreter.language.scope import Frame
 from interpreter.language.syntax_errors import STATEMENTS
 from interpreter.language.texts import Typed
 from interpreter.language.types import (
-    NODE,
-    OWNERS,
     SEAT,
-    CardType,
     KindType,
     NothingType,
     PileType,
@@ -43,7 +40,7 @@ from interpreter.language.types import (
 )
 from interpreter.language.unfinished import CURSOR, finished
 from interpreter.reading.files import KINDS
-from interpreter.sections.lookup import forms_at, keys_at
+from interpreter.sections.lookup import forms_at, keys_at, scope_at
 from interpreter.sections.vocabulary import Code, Named, Reference
 
 __all__ = ["Proposal", "complete"]
@@ -447,7 +444,7 @@ class _Completer:
             for start in starts:
                 tree = finished(start, written)
                 if tree is not None:
-                    frame = Frame()
+                    frame = cursor.scope(scope_at(self.kind, path))
                     self._around(frame, cursor)
                     check_quietly(tree, cursor, frame, self._decision)
                     return cursor
@@ -457,17 +454,8 @@ class _Completer:
         """Add the locals that a declaration provides to its texts: values of an event, binders, and the parameters of
         the layer below."""
         path = [step for step in self.where.path if not step.isdigit()]
-        if path[-1:] == ["start"] or path[:1] == ["result"] or "picture" in path:
+        if path[-1:] == ["start"]:
             frame.add("who", SEAT)
-        if path[:1] == ["table"]:
-            frame.add("me", SEAT)
-        if path[:1] == ["faces"] and len(path) > 1 and path[1] in self.model.card_kinds:
-            frame.add(path[1], CardType(path[1]))
-        known = (
-            {"length": ("from", "to", "link"), "takes": ("node",)}.get(path[-1], ()) if path[:1] == ["graph"] else ()
-        )
-        for name in ("node", "link", "place") if path[:1] == ["picture"] else known:
-            frame.add(name, OWNERS.get(name, NODE))
         if len(path) >= 2 and "rules" in path[:-1]:
             signature = self.model.signatures.get(path[path.index("rules") + 1])
             for name, type_ in signature.parameters if signature else ():

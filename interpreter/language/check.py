@@ -48,12 +48,12 @@ from interpreter.language.resolve import Binding, Names, resolve_type
 from interpreter.language.scope import Frame, Variable
 from interpreter.language.texts import condition_of, expression_of, parsed
 from interpreter.language.translations import asks_of
-from interpreter.language.types import BOOL, INT, NEVER, NOTHING, SEAT, Type, accepts
+from interpreter.language.types import BOOL, INT, NEVER, NOTHING, Type, accepts
 from interpreter.language.walk import descendants
 from interpreter.reading.compose import Composition, cites_below, phases_of
 from interpreter.reading.statements import Statement, unknown_statement
 from interpreter.reading.yaml import Scalar, Sequence, Value
-from interpreter.sections.behaviour import Ranking, Standing, Trigger
+from interpreter.sections.behaviour import Ranking, RankKey, Standing, Trigger
 from interpreter.sections.declarations import Entry
 from interpreter.sections.things import Kind
 from interpreter.sections.vocabulary import Keys
@@ -296,8 +296,7 @@ class _Whole(Checker):
             self.model.setup = setup.value.text
         result = self.composition.single("result")
         if result is not None:
-            ranking, frame = Keys(Ranking).read(result.value), Frame()
-            frame.add("who", SEAT)
+            ranking, frame = Keys(Ranking).read(result.value), self.names.scope(RankKey.scope)
             trees = [expression_of(key, self.report) for key in ranking.rank]
             self.model.ranking = tuple(self.expressions(frame).need(tree, INT) for tree in trees if tree is not None)
             self.model.ranking_cites = _texts(ranking.cites)

@@ -10,11 +10,11 @@ from interpreter.language.checker import Checker
 from interpreter.language.declared_graph import MAXIMUM_PLACES
 from interpreter.language.directed_links import NotPrinted, Way, printed_value, ways_of
 from interpreter.language.model import GraphDecl, PlaceRow
-from interpreter.language.scope import Frame
 from interpreter.language.texts import expression_of
-from interpreter.language.types import INT, LINK, NODE, KindType, Type
+from interpreter.language.types import INT, KindType, Type
 from interpreter.reading.yaml import Scalar
 from interpreter.sections.drawings import Graph
+from interpreter.sections.vocabulary import Code
 
 __all__ = ["Boards"]
 
@@ -33,22 +33,19 @@ class Boards(Checker):
         self._places(graph)
         length = keys.length
         if length is not None and not length.text.isidentifier() and graph.dealt is None:
-            measure = self._text(length, INT.maybe, ("from", NODE), ("to", NODE), ("link", LINK))
+            measure = self._text(length, Graph.length, INT.maybe)
             measured = replace(graph, measure=measure, tables=self.model.tables)
             known = measure is not None and self._ways(measured, length)
             unknown = core.Const(0, type=INT, span=length.span)  # its error is reported; paths have lengths
             self.model.graph = measured if known else replace(graph, measure=unknown)
 
-    def _text(self, text: Scalar, expected: Type, *names: tuple[str, Type]) -> core.Expression | None:
+    def _text(self, text: Scalar, form: Code, expected: Type) -> core.Expression | None:
         """Check an expression over printed data. Return None if it is invalid."""
         tree = expression_of(text, self.report)
         if tree is None:
             return None
-        frame = Frame()
-        for name, type_ in names:
-            frame.add(name, type_)
         diagnostics: list[Diagnostic] = []
-        expressions = self.expressions(frame)
+        expressions = self.expressions(self.names.scope(form.scope))
         expressions.report = diagnostics.append
         checked = expressions.need(tree, expected)
         for diagnostic in diagnostics:
@@ -59,7 +56,7 @@ class Boards(Checker):
         """Compute the set of places of each node whose row has none."""
         if takes is None:
             return
-        text = self._text(takes, KindType("places"), ("node", NODE))
+        text = self._text(takes, Graph.takes, KindType("places"))
         names = list(graph.sets)
         for number, row in enumerate(graph.nodes):
             if text is None or row.places:

@@ -15,13 +15,10 @@ from interpreter.language.declared import Declared
 from interpreter.language.model import Board, Event, Measure, MeasureKey, Phrase
 from interpreter.language.parse import parse_event_pattern, parse_match
 from interpreter.language.resolve import Names
-from interpreter.language.scope import Frame
+from interpreter.language.scope import Frame, frame_of
 from interpreter.language.texts import condition_of, expression_of, parsed
 from interpreter.language.translations import asks_of, sayable
 from interpreter.language.types import (
-    LINK,
-    NODE,
-    PLACE,
     SEAT,
     BoolType,
     CompositeType,
@@ -136,9 +133,9 @@ class Shown(Checker):
     def _says(self, value: Value | None, bound: list[tuple[str, Type]]) -> dict[str, Phrase]:
         def said() -> dict[str, Phrase]:
             if isinstance(value, Scalar):
-                return {"en": self.phrase(value, bound)}
-            entries = value.entries if isinstance(value, Mapping) else ()
-            return {e.key.text: self.phrase(e.value, bound) for e in entries if isinstance(e.value, Scalar)}
+                return {"en": self.phrase(value, frame_of(bound))}
+            texts = value.items() if isinstance(value, Mapping) else ()
+            return {key: self.phrase(text, frame_of(bound)) for key, text in texts if isinstance(text, Scalar)}
 
         return self.once(("says", *bound), (value,), said)
 
@@ -158,10 +155,9 @@ class Shown(Checker):
             self.error("E301", "the family declares no graph to draw", entry.span)
             return
         picture = Keys(drawings.Picture).read(entry.value)
-        drawn = (("node", NODE, picture.node), ("link", LINK, picture.link), ("place", PLACE, picture.place))
-        for name, type_, looks in drawn:
+        for name, looks in (("node", picture.node), ("link", picture.link), ("place", picture.place)):
             for key, form, text in looks.texts():
-                look = self.look(form, text, name, type_)
+                look = self.look(looks, form, text)
                 if look is not None:
                     self.model.picture[f"{name}.{key}"] = look
                     self._check_piece(key, look.trees, text.span)

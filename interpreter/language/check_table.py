@@ -12,11 +12,10 @@ from functools import cached_property
 from interpreter.base.colour_values import NAMED
 from interpreter.base.suggest import did_you_mean
 from interpreter.base.yaml_values import word
-from interpreter.language import core, nodes
+from interpreter.language import core
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.checker import Checker
 from interpreter.language.model import Panel, PanelForm, Sum
-from interpreter.language.scope import Frame
 from interpreter.language.texts import condition_of, expression_of
 from interpreter.language.translations import asks_of
 from interpreter.language.types import NODE, SEAT, CardType, KindType, Type, item_type
@@ -60,7 +59,7 @@ class Layout(Checker):
             return
         parts = self.model.faces.setdefault(name, {})
         for part, form, text in face.texts():
-            if (look := self.look(form, text, name, CardType(name))) is not None:
+            if (look := self.look(face, form, text, name)) is not None:
                 parts[part] = look
 
     def _colours(self, face: Face) -> None:
@@ -84,8 +83,7 @@ class Layout(Checker):
             self.error("E309", message, keys.entry.span, "make a separate panel for each")
             return
         form = forms[0]
-        frame = Frame()
-        frame.add("me", SEAT)
+        frame = self.names.scope(keys.scope)
         expressions = self.expressions(frame)
         test = condition_of(keys.if_, self.report)
         rows, row_local = self.rows(keys.rows, expressions, "panel")
@@ -135,9 +133,9 @@ class Layout(Checker):
                 message = f"unknown kind, kind of card or node `{name}`{did_you_mean(name, known)}"
                 self.error("E301", message, key.span)
                 continue
-            frame = Frame()
-            frame.add("me", SEAT)
-            local = frame.add(name, type_, nodes.NamedType(name))
+            frame = self.names.scope({**keys.scope, **added.scope}, name)
+            local = frame.find(name)
+            assert local is not None
             tree, then = expression_of(added.costs, self.report), word(added.then)
             if tree is None:
                 continue

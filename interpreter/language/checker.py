@@ -17,10 +17,10 @@ from interpreter.language.parse import parse_match
 from interpreter.language.resolve import Names
 from interpreter.language.scope import Frame
 from interpreter.language.texts import expression_of, parsed, template_parts
-from interpreter.language.types import BOOL, TEXT, Type
+from interpreter.language.types import BOOL, TEXT
 from interpreter.reading.compose import Composition
 from interpreter.reading.yaml import Scalar
-from interpreter.sections.vocabulary import Code
+from interpreter.sections.vocabulary import Code, Record
 
 __all__ = ["Checker"]
 
@@ -49,11 +49,8 @@ class Checker:
         """Return a checker for the expressions of one text."""
         return Expressions(self.names, frame or Frame(), self.report)
 
-    def phrase(self, value: Scalar, bound: list[tuple[str, Type]], binder: nodes.Node | None = None) -> Phrase:
-        """Check a template whose expressions may use the values in ``bound``."""
-        frame = Frame()
-        for name, type_ in bound:
-            frame.add(name, type_, binder)
+    def phrase(self, value: Scalar, frame: Frame) -> Phrase:
+        """Check a template whose expressions may use the locals of a frame."""
         parts: list[str | core.Expression] = []
         for part in template_parts(value, self.report):
             if isinstance(part, str):
@@ -65,13 +62,12 @@ class Checker:
             parts.append(self.expressions(frame).value(part, expected, maybe=True))
         return Phrase(tuple(parts), frame.size)
 
-    def look(self, form: Code, text: Scalar, name: str, type_: Type) -> Look | None:
-        """Check an expression or template over one thing. Return None for an invalid expression."""
+    def look(self, record: Record, form: Code, text: Scalar, thing: str = "") -> Look | None:
+        """Check an expression or template of a record. Return None for an invalid expression."""
+        frame = self.names.scope(record.scope, thing)
         if form.is_template(text):
-            phrase = self.phrase(text, [(name, type_)], nodes.NamedType(name))
+            phrase = self.phrase(text, frame)
             return Look(phrase.parts, phrase.local_count)
-        frame = Frame()
-        frame.add(name, type_, nodes.NamedType(name))
         tree, expressions = expression_of(text, self.report), self.expressions(frame)
         if tree is None:
             return None

@@ -26,7 +26,7 @@ from interpreter.language.model import Model, RuleLayer, Signature
 from interpreter.language.parse import checked_texts, parse_preferences
 from interpreter.language.preferences import Base, Line, Named, Pattern, Preferences, Written, laid_over
 from interpreter.language.resolve import Binding, Names
-from interpreter.language.scope import Frame
+from interpreter.language.scope import Frame, frame_of
 from interpreter.language.texts import condition_of, parsed
 from interpreter.language.translations import asks_of
 from interpreter.language.types import (
@@ -300,7 +300,7 @@ class _Reader:
         keys = line.keys if line.tie == "by" else ()
         checked = (self._pattern(decision, pattern, keys) for pattern in line.patterns)
         patterns = tuple(pattern for pattern in checked if pattern is not None)
-        frame = _frame(self._context(decision))
+        frame = frame_of(self._context(decision))
         seat = self.expressions(frame).need(line.keys[0], SEAT) if line.tie == "asking" else None
         return Line(patterns, line.tie, seat, line.chance, frame.size, line.span, name)
 
@@ -314,7 +314,7 @@ class _Reader:
         bound = self._bound(decision, pattern)
         if bound is None:
             return None
-        frame = _frame(bound)
+        frame = frame_of(bound)
         expressions = self.expressions(frame)
         hint = "write several alternatives on lines of their own, indented below `either:`"
         expressions.hints = dict.fromkeys(self.decisions[decision], hint)
@@ -367,13 +367,6 @@ def _decisions(model: Model) -> dict[str, dict[str, _Alternative]]:
 def is_nothing(value: Value | None) -> bool:
     """Return whether a value is ``nothing``, which drops the lines of a name."""
     return isinstance(value, Scalar) and value.style == "plain" and value.text == "nothing"
-
-
-def _frame(bound: Iterable[tuple[str, Type]]) -> Frame:
-    frame = Frame()
-    for name, type_ in bound:
-        frame.add(name, type_)
-    return frame
 
 
 def _conjuncts(expressions: Expressions, test: nodes.Expr) -> Iterator[core.Expression]:

@@ -27,6 +27,7 @@ from interpreter.language.types import (
     LINK,
     NEVER,
     NODE,
+    OWNERS,
     PLACE,
     SEAT,
     TEXT,
@@ -146,7 +147,8 @@ def _lookup(
                 names.trace[question] = known[1]
             return cast("T", known[0])
 
-        ask.__doc__ = find.__doc__
+        ask.__name__, ask.__doc__ = name, find.__doc__
+        vars(ask)["is_lookup"] = True
         return ask
 
     return decorate
@@ -245,6 +247,17 @@ class Names:
     def forget(self) -> None:
         """Look everything up again, because declarations have changed."""
         self.known.clear()
+
+    def scope(self, locals_: Mapping[str, str], thing: str = "") -> Frame:
+        """Return the locals of a text, from words for their types: see :class:`~interpreter.sections.vocabulary.Record`.
+
+        ``thing`` is the name of the declaration.
+        """
+        frame = Frame()
+        for name, word in ((name or thing, word or thing) for name, word in locals_.items()):
+            type_ = OWNERS.get(word) or self.type(word) or NEVER
+            frame.add(name, type_, nodes.NamedType(name) if name == word else None)
+        return frame
 
     # --- bindings
 

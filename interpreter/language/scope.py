@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -11,7 +11,7 @@ from msgspec import Struct
 from interpreter.language import nodes
 from interpreter.language.types import NOTHING, Type
 
-__all__ = ["Frame", "Variable", "path_of"]
+__all__ = ["Frame", "Variable", "frame_of", "path_of"]
 
 
 class Variable(Struct, frozen=True):
@@ -88,6 +88,14 @@ class Frame:
             yield
         finally:
             self.facts.pop()
+
+
+def frame_of(bound: Iterable[tuple[str, Type]]) -> Frame:
+    """Return a frame with these locals."""
+    frame = Frame()
+    for name, type_ in bound:
+        frame.add(name, type_)
+    return frame
 
 
 def path_of(node: nodes.Expr) -> str | None:

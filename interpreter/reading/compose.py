@@ -400,12 +400,20 @@ def _in_layers(stack: list[Document]) -> Iterator[tuple[str, Entry]]:
     ids = {"", *later}
     for document in stack:
         here = later.pop(document.id, [])
-        for other, root in parts_of(document):
+        for other, declarations in _parted(document):
             if other in later:
-                later[other].extend(declarations_in(document, root))
+                later[other].extend(declarations)
             elif other in ids:
-                yield from declarations_in(document, root)
+                yield from declarations
         yield from here
+
+
+def _parted(document: Document) -> list[tuple[str, list[tuple[str, Entry]]]]:
+    """Return the declarations of each part of a file. Rulesets that share the file share them."""
+    kept: dict[str, list[tuple[str, list[tuple[str, Entry]]]]] = vars(document)
+    if "parts" not in kept:
+        kept["parts"] = [(other, list(declarations_in(document, root))) for other, root in parts_of(document)]
+    return kept["parts"]
 
 
 def parts_of(document: Document) -> Iterator[tuple[str, Mapping]]:
@@ -419,8 +427,8 @@ def declared_in(document: Document) -> dict[str, set[str]]:
     """Return the names that a file declares or overrides, each with the files under `with` for which it does so: "" if
     always."""
     names: dict[str, set[str]] = {}
-    for file, root in parts_of(document):
-        for section, entry in declarations_in(document, root):
+    for file, declarations in _parted(document):
+        for section, entry in declarations:
             if section not in ("says", "policies"):
                 carried = [pool.text for pool, _ in Card.of_layers([entry]).carries] if section == "cards" else []
                 for name in (entry.name, *carried):

@@ -56,10 +56,13 @@ class Phase(Record):
     )
 
 
+RankKey = RuleText.over("int", who="seat")
+
+
 class Ranking(Record):
     """The ranking: the keys of the seats; equal keys share a place."""
 
-    rank = Words(RuleText(), "The keys that rank the seats, highest first.", minItems=1)(required=True)
+    rank = Words(RankKey(), "The keys that rank the seats, highest first.", minItems=1)(required=True)
     cites = Cites()
     about = About()
 

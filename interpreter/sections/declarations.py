@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Self, TypeVar
 
 from msgspec import Struct
@@ -22,7 +23,7 @@ VERBS = ("replaces", "wraps", "amends", "removes")
 """Verbs with which a later file overrides a declaration: replace it, wrap it, change parts of it, or remove it."""
 
 
-class Entry(Struct, frozen=True, gc=False):
+class Entry(Struct, frozen=True, dict=True):
     """Declaration of a name in one file. ``guards`` are the conditions of the enclosing parts."""
 
     name: str
@@ -55,7 +56,7 @@ class Entry(Struct, frozen=True, gc=False):
     def remarks(self) -> Remarks:
         return self.read(Remarks)
 
-    @property
+    @cached_property
     def covers(self) -> tuple[str, str, Span] | None:
         """Return the verb of an override (one of :data:`VERBS`) and the file that it names."""
         if isinstance(self.value, Mapping):

@@ -18,7 +18,7 @@ from interpreter.sections.atoms import (
     YesNo,
 )
 from interpreter.sections.declarations import Declaration, Layered
-from interpreter.sections.vocabulary import Either, Integer, Keys, Name, Named, OneOf, Record, Word, Words
+from interpreter.sections.vocabulary import THING, Either, Integer, Keys, Name, Named, OneOf, Record, Word, Words
 
 __all__ = ["Board", "Face", "Graph", "LinkLook", "Measure", "NodeLook", "Panel", "Picture", "PlaceLook", "Sum"]
 
@@ -36,7 +36,9 @@ class Graph(Layered, section="graph", noun="graph"):
     link = Fields(
         "The attributes of a link with their types. A map adds its own with `amends`; each is a column of `links`."
     )
-    length = RuleText("The length of a link: one of its attributes, or an expression over `from`, `to` and `link`.")
+    length = RuleText.over("int?", from_="node", to="node", link="link")(
+        "The length of a link: one of its attributes, or an expression over `from`, `to` and `link`."
+    )
     pieces = Integer("The number of connected pieces of the graph, if not 1.", minimum=1)
     dealt = Name("A zone whose cards lie on the links in order; `length` is an attribute of these cards.")
     place = Fields("The attributes of the places on a node with their types.")
@@ -45,11 +47,13 @@ class Graph(Layered, section="graph", noun="graph"):
         "Named sets of places, as printed; the first is the default, `places` of a node names another.",
         minProperties=1,
     )
-    takes = RuleText("The set of places of a `node`: an expression over its printed attributes.")
+    takes = RuleText.over("places", node="node")(
+        "The set of places of a `node`: an expression over its printed attributes."
+    )
     amends = Declaration.amends
 
 
-class NodeLook(Record):
+class NodeLook(Record, scope={"node": "node"}):
     """The look of a node."""
 
     colour = RuleText("The expression that colours it.")
@@ -58,7 +62,7 @@ class NodeLook(Record):
     shape = RuleText("The expression that gives it a shape.")
 
 
-class LinkLook(Record):
+class LinkLook(Record, scope={"link": "link"}):
     """The look of a link."""
 
     colour = NodeLook.colour
@@ -66,7 +70,7 @@ class LinkLook(Record):
     hidden = Condition("The condition for hiding it.")
 
 
-class PlaceLook(Record):
+class PlaceLook(Record, scope={"place": "place"}):
     """The look of a place."""
 
     colour = NodeLook.colour
@@ -105,14 +109,14 @@ class Measure(Declaration, section="measures", noun="measure", one_of=("when", "
     sums = YesNo("`yes` to add up the values of a group in a game.")
 
 
-class Sum(Record):
+class Sum(Record, scope={THING: THING}):
     """The things that can be clicked: a kind, a kind of cards, or the family's word for a node."""
 
     costs = RuleText("The price, after everything selected before.", required=True)
     then = Name("The rule that takes it, on a copy of the game: its parameters are the seat and the thing.")
 
 
-class Panel(Declaration, section="table", noun="panel of the table"):
+class Panel(Declaration, section="table", noun="panel of the table", scope={"me": "seat"}):
     """A panel of the table in a browser. It shows one thing: a graph, cards, tokens, a track, a printed table,
     columns or sums."""
 
@@ -147,7 +151,7 @@ class Panel(Declaration, section="table", noun="panel of the table"):
     )
 
 
-class Face(Declaration, section="faces", noun="face of cards"):
+class Face(Declaration, section="faces", noun="face of cards", scope={THING: THING}):
     """The face of a kind of cards: expressions over the card, which has the name of its kind; or the colours
     of a kind."""
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 
 from interpreter.base.yaml_values import Mapping, Scalar, Sequence, Value
 from interpreter.sections.documents import FILES
-from interpreter.sections.vocabulary import Form, Keys, Listed, Named, Reference, Words
+from interpreter.sections.vocabulary import Code, Form, Keys, Listed, Named, Reference, Words
 
-__all__ = ["documentation", "forms_at", "forms_in", "keys_at"]
+__all__ = ["documentation", "forms_at", "forms_in", "keys_at", "scope_at"]
 
 
 def forms_in(kind: str, root: Mapping) -> Iterator[tuple[str, Scalar, Form[object]]]:
@@ -43,6 +43,17 @@ def forms_at(kind: str, path: Iterable[str]) -> list[Form[object]]:
     for step in path:
         here = [branch for form in here for below in form.below(step) for branch in below.branches()]
     return here
+
+
+def scope_at(kind: str, path: Iterable[str]) -> dict[str, str]:
+    """Return the locals that every rule text at a path has, by name, with words for their types."""
+    here, scope = list(Keys(FILES[kind]).branches()), dict[str, str]()
+    for step in path:
+        here = [branch for form in here for below in form.below(step) for branch in below.branches()]
+        for form in here:
+            own = form.record.scope if isinstance(form, Keys) else form.scope if isinstance(form, Code) else {}
+            scope |= {name or step: type_ or step for name, type_ in own.items()}
+    return scope
 
 
 def documentation(kind: str, path: Iterable[str]) -> str:

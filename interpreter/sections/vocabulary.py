@@ -7,6 +7,7 @@ to the JSON schema, to the reference of all keys and to editors; an instance rea
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from collections.abc import Mapping as Mapping_
 from copy import copy
 from typing import ClassVar, Generic, Self, TypeVar, overload
 
@@ -118,15 +119,29 @@ class Reference(Word):
         return self.changed(to=kinds)
 
 
+THING = ""
+"""A local that has the name of a declaration and of its type."""
+
+
 class Code(Word):
-    """Text in the rule language, with its start rule in the grammar. A ``templated`` text with braces is a template."""
+    """Text in the rule language, with its start rule in the grammar. A ``templated`` text with braces is a template.
+
+    ``scope`` has the locals of the text, by name, with words for their types, beside those of the record; ``gives`` is
+    a word for the type of its value, if it has to have one.
+    """
 
     start: Start = "expression"
     templated = False
+    scope: Mapping_[str, str] = {}
+    gives = ""
 
     def of(self, start: Start, *, templated: bool = False) -> Self:
         """Return the form with another start rule."""
         return self.changed(start=start, templated=templated)
+
+    def over(self, gives: str, **scope: str) -> Self:
+        """Return the form with a type and locals. A name that is a word of Python ends in `_`."""
+        return self.changed(gives=gives, scope={name.removesuffix("_"): type_ for name, type_ in scope.items()})
 
     def is_template(self, text: Scalar) -> bool:
         return self.templated and "{" in text.text
@@ -227,7 +242,9 @@ class Record:
 
     ``forms`` has the keys of a class, its own first; keys of other names have the form ``others``. A mapping has
     ``one_of`` some keys; a value in a ``short`` form stands for a mapping with the key `is`. Declarations have a
-    ``section``, and a ``noun`` for messages. ``schema`` has the keywords of JSON Schema that no key implies.
+    ``section``, and a ``noun`` for messages. ``schema`` has the keywords of JSON Schema that no key implies. Rule texts
+    have the locals of ``scope``, by name, with words for their types; :data:`THING` has the name of the declaration,
+    which is that of its type.
     """
 
     forms: ClassVar[dict[str, Form[object]]] = {}
@@ -236,6 +253,7 @@ class Record:
     section: ClassVar[str] = ""
     noun: ClassVar[str] = ""
     short: ClassVar[tuple[Form[object], ...]] = ()
+    scope: ClassVar[Mapping_[str, str]] = {}
     schema: ClassVar[dict[str, Json]] = {}
 
     def __init_subclass__(
@@ -246,6 +264,7 @@ class Record:
         short: tuple[Form[object], ...] = (),
         others: Form[object] | None = None,
         one_of: tuple[str, ...] = (),
+        scope: Mapping_[str, str] | None = None,
         **schema: Json,
     ) -> None:
         cls.forms = {}
@@ -253,7 +272,7 @@ class Record:
             if form.key:
                 cls.forms.setdefault(form.key, form)
         cls.section, cls.noun, cls.short, cls.others = section, noun, short, others
-        cls.one_of, cls.schema = one_of, schema
+        cls.one_of, cls.schema, cls.scope = one_of, schema, scope or {}
 
     def __init__(self, source: Mapping) -> None:
         self.source = source

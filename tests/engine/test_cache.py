@@ -506,9 +506,9 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
     compile_ = module._made
 
-    def counted(machine: Any, builder: Any, players: Any) -> Any:
-        found.append(" ".join(player.policy.name if player.policy else "random" for player in players))
-        return compile_(machine, builder, players)
+    def counted(order: Any, builder: Any, first: bytes) -> Any:
+        found.append(" ".join(player.policy.name if player.policy else "random" for player in order.players))
+        return compile_(order, builder, first)
 
     monkeypatch.setattr(module, "_made", counted)
     return found

@@ -18,7 +18,7 @@ from interpreter.sections.atoms import Whole
 from interpreter.sections.behaviour import Table
 from interpreter.sections.declarations import Entry, Layered
 from interpreter.sections.documents import FILES, NAMED_SECTIONS, NOUNS, Head
-from interpreter.sections.lookup import documentation, forms_at, forms_in, keys_at
+from interpreter.sections.lookup import documentation, forms_at, forms_in, keys_at, scope_at
 from interpreter.sections.seating import Belonging
 from interpreter.sections.things import Kind, Tokens, Zone
 from interpreter.sections.vocabulary import Code, Form, Keys, Record
@@ -145,3 +145,11 @@ def test_editors_look_up_keys_and_values() -> None:
     assert forms_at("family", ["zones", "hand", "nowhere"]) == []
     assert Belonging.forms["value"].definition == "type"
     assert Table.forms["replaces"].says == "The file whose table this one replaces."
+
+
+def test_a_text_has_the_locals_of_its_record_and_its_own() -> None:
+    assert scope_at("family", ["table", "any", "sums", "plant", "costs"]) == {"me": "seat", "plant": "plant"}
+    assert scope_at("family", ["picture", "link", "colour"]) == {"link": "link"}
+    assert scope_at("family", ["graph", "length"]) == {"from": "node", "to": "node", "link": "link"}
+    assert scope_at("family", ["result", "rank", "0"]) == {"who": "seat"}
+    assert scope_at("family", ["rules", "any", "does"]) == {}
