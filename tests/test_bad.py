@@ -20,11 +20,12 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.authoring.validation import check_rooms, spoken_in, unknown_words
+from interpreter.authoring.validator import check_rooms, spoken_in, unknown_words
 from interpreter.base.codes import meanings
 from interpreter.base.diagnostics import Diagnostic, Note, render, unique
 from interpreter.engine.pipeline import examine
 from interpreter.engine.ruleset import find, load
+from interpreter.language.translations import sayable_in
 from interpreter.lint.checks import lint
 from interpreter.lint.compositions import compositions
 from interpreter.lowering.constants import RuleFailure
@@ -129,7 +130,8 @@ def _said(root: Path) -> list[Diagnostic]:
     found.extend(spoken_in(shelf, examined))
     found.extend(check_rooms(shelf, document, examined))
     texts = [shelf.read("words", id)[0] for id in shelf.ids("words")]
-    found.extend(each for document in texts if document for each in unknown_words(document, [examined.model]))
+    known = sayable_in(examined.model).keys() if examined.model is not None else ()
+    found.extend(each for document in texts if document for each in unknown_words(document, [known]))
     return unique(found or _played(shelf, overlays) or lint(compositions(shelf)))
 
 

@@ -35,12 +35,25 @@ from interpreter.reading.dependencies import Evidence, found_again
 if TYPE_CHECKING:
     from interpreter.reading.yaml import Mapping
 
-__all__ = ["KeptTrees", "Late", "Modules", "Request", "kept_trees", "request_for"]
+__all__ = [
+    "UNREADABLE",
+    "KeptTrees",
+    "Late",
+    "Modules",
+    "Request",
+    "interpreter_key",
+    "kept_trees",
+    "pickled",
+    "request_for",
+    "unpickled",
+]
 
 MOMENT = 0.05
 """Seconds for which an entry that was missing is taken to be missing still."""
 _SOURCES = (".py", ".lark", ".json", ".wat")
-_WRONG = (pickle.PickleError, AttributeError, EOFError, ImportError, LookupError, RecursionError, TypeError, ValueError)
+_UNFIT = (AttributeError, EOFError, ImportError, LookupError, RecursionError, TypeError, ValueError)
+UNREADABLE = (pickle.PickleError, *_UNFIT)
+"""Errors of values that cannot be pickled, and of damaged pickles."""
 
 
 class Request:
@@ -63,8 +76,8 @@ class Request:
                 return None
             found_again(evidence)
             sources = _sources_in(files)
-            return _unpickled(now, sources.__getitem__), Late(late, sources), digest_of(bytes(index))
-        except _WRONG:
+            return unpickled(now, sources.__getitem__), Late(late, sources), digest_of(bytes(index))
+        except UNREADABLE:
             return None
 
     def keep(self, now: object, late: object, evidence: Evidence) -> bytes | None:
@@ -73,8 +86,8 @@ class Request:
             return None
         sources: dict[int, tuple[int, SourceFile]] = {}
         try:
-            pickles = [_pickled(part, sources) for part in (now, late)]
-        except _WRONG:
+            pickles = [pickled(part, sources) for part in (now, late)]
+        except UNREADABLE:
             return None
         index = json.dumps([(*look, result) for look, result in evidence.found.items()]).encode()
         self.store.put(self.key, _joined(index, _files(sources), *pickles))
@@ -88,7 +101,7 @@ class Late:
         self._data, self._sources = data, sources
 
     def read(self) -> tuple[object, ...]:
-        return cast("tuple[object, ...]", _unpickled(self._data, self._sources.__getitem__))
+        return cast("tuple[object, ...]", unpickled(self._data, self._sources.__getitem__))
 
 
 def request_for(
@@ -111,7 +124,7 @@ def request_for(
         return None
     is_beside = is_path and roots is None  # the file's own folder takes precedence
     request = [text, is_path, here, list(map(str, overlays)), is_beside, ahead, folders]
-    return Request(disk, digest_of("ruleset", _interpreter_key(), json.dumps(request)))
+    return Request(disk, digest_of("ruleset", interpreter_key(), json.dumps(request)))
 
 
 # -- compiled modules --------------------------------------------------------------------------------------------------
@@ -147,7 +160,7 @@ class Modules:
             disk.put(self._key(name), data)
 
     def _key(self, name: str) -> bytes:
-        return digest_of("module", _interpreter_key(), name, *self.names)
+        return digest_of("module", interpreter_key(), name, *self.names)
 
 
 # -- parsed texts ------------------------------------------------------------------------------------------------------
@@ -189,8 +202,8 @@ class KeptTrees(Trees):
         for file in self._changed:
             sources: dict[int, tuple[int, SourceFile]] = {}
             try:
-                data = _pickled(self._of[file], sources)
-            except _WRONG:
+                data = pickled(self._of[file], sources)
+            except UNREADABLE:
                 continue
             if all(source == file for _, source in sources.values()):
                 entries[self._key(file)] = data
@@ -200,12 +213,12 @@ class KeptTrees(Trees):
     def _fetched(self, file: SourceFile) -> list[tuple[str, Text | str, Value]]:
         data = self._store.get(self._key(file))
         try:
-            return list(_unpickled(memoryview(data), lambda number: file)) if data is not None else []
-        except _WRONG:
+            return list(unpickled(memoryview(data), lambda number: file)) if data is not None else []
+        except UNREADABLE:
             return []
 
     def _key(self, file: SourceFile) -> bytes:
-        return digest_of("trees", _interpreter_key(), file.name, file.text)
+        return digest_of("trees", interpreter_key(), file.name, file.text)
 
 
 class KeptValues:
@@ -218,8 +231,8 @@ class KeptValues:
     def get(self, file: SourceFile) -> Mapping | None:
         data = self._store.get(self._key(file))
         try:
-            value = _unpickled(memoryview(data), lambda number: file) if data is not None else None
-        except _WRONG:
+            value = unpickled(memoryview(data), lambda number: file) if data is not None else None
+        except UNREADABLE:
             return None
         return value
 
@@ -228,11 +241,11 @@ class KeptValues:
 
     def keep(self) -> None:
         """Store the newly read values."""
-        self._store.put_all({self._key(file): _pickled(root, {}) for file, root in self._new.items()})
+        self._store.put_all({self._key(file): pickled(root, {}) for file, root in self._new.items()})
         self._new.clear()
 
     def _key(self, file: SourceFile) -> bytes:
-        return digest_of("values", _interpreter_key(), file.name, file.text)
+        return digest_of("values", interpreter_key(), file.name, file.text)
 
 
 MOST_FITS = 2_000
@@ -267,7 +280,7 @@ class KeptFits:
         return self._known
 
     def _key(self) -> bytes:
-        return digest_of("fits", _interpreter_key())
+        return digest_of("fits", interpreter_key())
 
 
 def _file_of(key: Value) -> SourceFile | None:
@@ -302,7 +315,7 @@ def kept_trees() -> Iterator[None]:
 
 
 @cache
-def _interpreter_key() -> bytes:
+def interpreter_key() -> bytes:
     """Return the key of this interpreter: version, path, size and time of its source files, and the Python version."""
     package = Path(__file__).resolve().parent.parent
     version = _version(package)
@@ -374,7 +387,7 @@ _OTHERS = frozenset(
 )
 
 
-def _pickled(value: object, sources: dict[int, tuple[int, SourceFile]]) -> bytes:
+def pickled(value: object, sources: dict[int, tuple[int, SourceFile]]) -> bytes:
     """Pickle a value. The text of a file is stored once, in ``sources``, and named by its number.
 
     Types are dispatched by a table, so that other objects cost no call. It must not refer to the pickler: many loads in
@@ -391,7 +404,7 @@ def _pickled(value: object, sources: dict[int, tuple[int, SourceFile]]) -> bytes
     return file.getvalue()
 
 
-def _unpickled(data: memoryview, source: Callable[[int], SourceFile]) -> Value:
+def unpickled(data: memoryview, source: Callable[[int], SourceFile]) -> Value:
     return _Unpickler(data, source).load()
 
 

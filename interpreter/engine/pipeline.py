@@ -5,10 +5,8 @@ Only loads that miss the cache, and callers that want diagnostics, run it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from time import process_time
 
 from msgspec import Struct
@@ -31,10 +29,9 @@ from interpreter.lowering.lower import Program, lower
 from interpreter.lowering.reach import Reach, reach_of
 from interpreter.plain.closures import Env
 from interpreter.reading.compose import Composition, compose
-from interpreter.reading.dependencies import looked_at
+from interpreter.reading.dependencies import looked_at, words_in
 from interpreter.reading.files import Document, Shelf, files_below, resolved
 from interpreter.reading.statements import Statement, check_statements, statements_of
-from interpreter.reading.yaml import MAX_BYTES
 
 __all__ = ["PASSES", "Examined", "Pass", "examine", "family_policies", "follow"]
 
@@ -209,17 +206,13 @@ def _check_used(model: Model, reach: Reach, policies: Checked, composition: Comp
     here = {resolved(document.path) for document in composition.documents}
     folders = {document.path.parent for document in composition.documents if document.kind == "family"}
     others = [path for folder in folders for path in files_below(folder, "*.yaml") if resolved(path) not in here]
+    names = sorted({name for name, _, _ in candidates if name.isidentifier()})
+    used_elsewhere = set[str]()
     for path in others:
-        looked_at("file", path)
         looked_at("place", path)
-    elsewhere = " ".join(path.read_text(encoding="utf-8", errors="replace") for path in others if _is_readable(path))
-    used_elsewhere = set(re.findall(r"\w+", elsewhere))
+        used_elsewhere.update(used := words_in(path, names))
+        looked_at(" ".join(("words", *names)), path, " ".join(used))
     return [diagnostic for name, _, diagnostic in candidates if name not in used_elsewhere]
-
-
-def _is_readable(path: Path) -> bool:
-    """Return whether a path is a regular file, not a link, within the size limit."""
-    return path.is_file() and not path.is_symlink() and path.stat().st_size <= MAX_BYTES
 
 
 def _check_laws(program: Program, composition: Composition) -> list[Diagnostic]:

@@ -18,7 +18,7 @@ from interpreter.engine.rules import Rules
 from interpreter.engine.scripted_outcomes import Outcomes
 from interpreter.kernel.chance import ChanceSource
 from interpreter.language.model import Model
-from interpreter.reading.dependencies import noted
+from interpreter.reading.dependencies import looked_at, noted
 
 if TYPE_CHECKING:  # imported where needed: a ruleset from the cache uses neither readers nor checker
     from interpreter.base.source import Span
@@ -270,6 +270,7 @@ def _is_path(name: str | Path) -> bool:
     from interpreter.reading.files import names_a_file
 
     text = str(name)
+    looked_at("form", text)
     return isinstance(name, Path) or "/" in text or names_a_file(text) or Path(text).is_file()
 
 

@@ -85,8 +85,14 @@ def _declared(model: Model, reach: Reach, outside: list[TextFacts]) -> Iterator[
 
 def _outside(model: Model, policies: Iterable[Policy]) -> list[TextFacts]:
     """Return the facts of all texts outside rules."""
-    preferences = tuple((policy.rules, tuple(policy.decisions.values())) for policy in policies)
-    return [_declarations(model), facts_of(preferences)]
+    policies = list(policies)
+    preferences = [each for policy in policies for layers in policy.decisions.values() for each in layers]
+    return [
+        _declarations(model),
+        facts_of(tuple(each.when for each in preferences)),
+        *(layer.facts for policy in policies for layer in policy.rules),
+        *(line.facts for each in preferences for line in each.lines),
+    ]
 
 
 @lru_cache(maxsize=1)

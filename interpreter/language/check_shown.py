@@ -102,10 +102,11 @@ class Shown(Checker):
     def _asks(self) -> None:
         """Check the prompts of decisions."""
         for name, layers in self.composition.sections.get("asks", {}).items():
-            key, known = f"asks.{name}", {key[5:] for key in self.sayable if key.startswith("asks.")}
+            key = f"asks.{name}"
             if key in self.sayable:
                 self._add_below(key, self._says(layers[-1].value, self.sayable[key]))
             elif not self.unread:
+                known = {key[5:] for key in self.sayable if key.startswith("asks.")}
                 message = f"unknown decision `{name}`{did_you_mean(name, known)}"
                 self.error("E301", message, layers[-1].span)
 

@@ -8,6 +8,7 @@ do not deal with layers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from itertools import groupby
 from typing import Literal
 
@@ -17,6 +18,7 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core
+from interpreter.language.text_facts import TextFacts, facts_of
 from interpreter.language.types import BOOL
 from interpreter.language.walk import descendants
 
@@ -41,7 +43,7 @@ class Pattern(Struct, frozen=True):
     span: Span
 
 
-class Line(Struct, frozen=True):
+class Line(Struct, frozen=True, dict=True):
     """One preference. ``asked`` is the seat that breaks a tie. ``chance`` is (n, m): the line is used with probability
     n/m. Several consecutive lines may share a ``name``; it is empty for lines without one."""
 
@@ -52,6 +54,11 @@ class Line(Struct, frozen=True):
     local_count: int
     span: Span
     name: str = ""
+
+    @cached_property
+    def facts(self) -> TextFacts:
+        """What its text names. Rulesets that share the line share its facts."""
+        return facts_of((self.patterns, self.asked))
 
 
 class Preferences(Struct, frozen=True):

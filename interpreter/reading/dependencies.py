@@ -6,8 +6,9 @@ Readers report every access with :func:`looked_at`. Accesses are recorded only w
 from __future__ import annotations
 
 import os
+import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatch
 from hashlib import blake2b
@@ -15,7 +16,7 @@ from hashlib import blake2b
 from interpreter.base.lazy import Scoped
 from interpreter.reading.unsaved_files import unsaved_bytes
 
-__all__ = ["Evidence", "digest", "folders_in", "found_again", "looked_at", "names_in", "noted"]
+__all__ = ["Evidence", "Now", "digest", "folders_in", "found_again", "looked_at", "names_in", "noted", "words_in"]
 
 
 MOST_BYTES = 8 * 1024 * 1024
@@ -25,6 +26,14 @@ MOST_BYTES = 8 * 1024 * 1024
 def digest(data: bytes) -> str:
     """Return the digest of bytes."""
     return blake2b(data, digest_size=16).hexdigest()
+
+
+class Now(dict[tuple[str, str], str]):
+    """Results of accesses at present, each looked up once. Make a new one for each run."""
+
+    def __missing__(self, key: tuple[str, str]) -> str:
+        found = self[key] = _look(*key)
+        return found
 
 
 class Evidence:
@@ -45,7 +54,7 @@ class Evidence:
 
     def holds(self) -> bool:
         """Return whether all accesses would have the same results now."""
-        return self.steady and all(_look(what, path) == found for (what, path), found in self.found.items())
+        return self.steady and all(_look(*look) == found for look, found in self.found.items())
 
 
 _noting = Scoped[Evidence | None]("noting", None)
@@ -68,14 +77,15 @@ def found_again(evidence: Evidence) -> None:
     if active is not None:
         for (what, path), found in evidence.found.items():
             active.add(what, path, found)
+        active.steady &= evidence.steady
 
 
 def looked_at(what: str, path: str | os.PathLike[str], found: str | None = None) -> None:
     """Record an access to a path.
 
     ``what`` is the content of a ``file``, the ``names`` in a folder that match the last part of the path, the
-    ``folders`` in it, its ``form`` (file, folder or other) or the ``place`` that links lead to. ``found`` is the result
-    if it is known already.
+    ``folders`` in it, its ``form`` (file, folder or other), the ``place`` that links lead to, or ``words`` with a list:
+    those of the list that a file contains. ``found`` is the result if it is known already.
     """
     evidence = _noting.value
     if evidence is not None:
@@ -86,6 +96,8 @@ def looked_at(what: str, path: str | os.PathLike[str], found: str | None = None)
 def _look(what: str, path: str) -> str:
     """Return the result of an access; empty if it fails."""
     try:
+        if what.startswith("words "):
+            return " ".join(words_in(path, what.split(" ")[1:]))
         return _LOOKS[what](path)
     except (OSError, ValueError):
         return ""
@@ -112,6 +124,22 @@ def names_in(folder: str | os.PathLike[str], pattern: str) -> list[str]:
         return []
 
 
+def words_in(path: str | os.PathLike[str], words: Iterable[str]) -> list[str]:
+    """Return those of some words that a file contains as whole words. A link or a large file contains none."""
+    try:
+        about = os.lstat(path)
+        if not stat.S_ISREG(about.st_mode) or about.st_size > MOST_BYTES:
+            return []
+        data = unsaved_bytes(path)
+        if data is None:
+            with open(path, "rb") as file:
+                data = file.read()
+    except (OSError, ValueError):
+        return []
+    text = data.decode("utf-8", "replace")
+    return [word for word in words if word in text and re.search(rf"\b{re.escape(word)}\b", text)]
+
+
 def folders_in(folder: str | os.PathLike[str]) -> list[str]:
     """Return the names of the folders in a folder."""
     try:
@@ -125,6 +153,16 @@ def _listed(names: list[str]) -> str:
     return digest("\0".join(sorted(names)).encode("utf-8", "surrogateescape"))
 
 
+def _names(path: str) -> str:
+    """Return the digest of the names in a folder that match a pattern, with a mark on those that are no files."""
+    folder, pattern = os.path.split(path)
+    try:
+        with os.scandir(folder) as entries:
+            return _listed([e.name if e.is_file() else f"{e.name}/" for e in entries if fnmatch(e.name, pattern)])
+    except (OSError, ValueError):
+        return _listed([])
+
+
 def _form(path: str) -> str:
     mode = os.stat(path).st_mode
     return "file" if stat.S_ISREG(mode) else "folder" if stat.S_ISDIR(mode) else "other"
@@ -132,7 +170,7 @@ def _form(path: str) -> str:
 
 _LOOKS: dict[str, Callable[[str], str]] = {
     "file": _file,
-    "names": lambda path: _listed(names_in(*os.path.split(path))),
+    "names": _names,
     "folders": lambda path: _listed(folders_in(path)),
     "form": _form,
     "place": os.path.realpath,

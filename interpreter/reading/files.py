@@ -407,6 +407,14 @@ def _header_span(document: Document) -> Span:
 
 
 def _read_file(path: Path, name: str, at: Span | None) -> _Read:
+    document, diagnostics = _newly_read(path, name, at)
+    if document is None:
+        looked_at("form", path)
+        looked_at("file", path)
+    return document, diagnostics
+
+
+def _newly_read(path: Path, name: str, at: Span | None) -> _Read:
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
@@ -449,10 +457,8 @@ def no_file_in(folder: Path) -> Diagnostic:
 
 
 def _near(path: Path) -> str:
-    try:
-        return did_you_mean(path.name, [entry.name for entry in path.parent.iterdir()])
-    except OSError:
-        return ""
+    looked_at("names", path.parent / "*")
+    return did_you_mean(path.name, names_in(path.parent, "*"))
 
 
 def files_at(root: Path, place: str) -> list[Path]:
@@ -469,6 +475,7 @@ def files_below(folder: Path, pattern: str) -> list[Path]:
     """Return the files in a folder and its subfolders whose name matches a pattern."""
     paths: list[Path] = []
     for place, folders, _ in os.walk(folder):
+        looked_at("folders", place)
         paths.extend(Path(place, name) for name in _names(Path(place), pattern))
         folders.sort()
     return sorted(paths)
@@ -499,9 +506,10 @@ def _from_here(path: Path) -> str:
 
 def _is_below(root: Path, path: Path) -> bool:
     """Return whether a path is below its root when all links are resolved."""
-    looked_at("place", root)
-    looked_at("place", path)
-    return resolved(path).is_relative_to(resolved(root))
+    above, place = os.path.realpath(root), os.path.realpath(path)
+    looked_at("place", root, above)
+    looked_at("place", path, place)
+    return place == above or place.startswith(os.path.join(above, ""))
 
 
 def resolved(path: Path) -> Path:

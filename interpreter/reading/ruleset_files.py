@@ -70,18 +70,21 @@ def stacks_of(
     one of them is found with all. It meets a map or deck that declares the same name, or declares something for it.
     """
     parts = [(ruleset, ids_of(shelf, ruleset)) for ruleset in rulesets]
+    known: dict[tuple[str, str], Document | None] = {}
     for overlay in shelf.documents("overlay", overlays):
         seen: set[frozenset[str]] = set()
         for ruleset, ids in parts:
             if can_have({part for _, part in ids}, overlay):
-                met = frozenset(part for kind, part in ids if _meets(shelf, kind, part, overlay))
+                met = frozenset(part for kind, part in ids if _meets(known, shelf, kind, part, overlay))
                 if met not in seen:
                     seen.add(met)
                     yield ruleset, overlay
 
 
-def _meets(shelf: Shelf, kind: str, id: str, overlay: Document) -> bool:
-    document = None if kind == "ruleset" else shelf.read(kind, id)[0]
+def _meets(known: dict[tuple[str, str], Document | None], shelf: Shelf, kind: str, id: str, overlay: Document) -> bool:
+    if (kind, id) not in known:
+        known[kind, id] = None if kind == "ruleset" else shelf.read(kind, id)[0]
+    document = known[kind, id]
     return document is not None and (kind in ("family", "edition") or do_meet(document, overlay))
 
 

@@ -59,11 +59,17 @@ class Entry(Struct, frozen=True, dict=True):
     @cached_property
     def covers(self) -> tuple[str, str, Span] | None:
         """Return the verb of an override (one of :data:`VERBS`) and the file that it names."""
-        for how in VERBS:
-            value = self.get(how)
-            if isinstance(value, Scalar):
-                return how, value.text, value.span
+        if isinstance(self.value, Mapping):
+            for how in VERBS:
+                value = self.value.get(how)
+                if isinstance(value, Scalar):
+                    return how, value.text, value.span
         return None
+
+    @property
+    def amends(self) -> bool:
+        covers = self.covers
+        return covers is not None and covers[0] == "amends"
 
 
 class Remarks(Record):
@@ -114,14 +120,14 @@ def amended(layers: list[Entry]) -> Entry:
     appends to the items of `is`. For each phase, a trigger has the uppermost text that covers the phase.
     """
     first = last = layers[-1]
+    if not last.amends:
+        return last
     keys: dict[str, YamlEntry] = {}
     for layer in layers:
-        if layer.covers is None or layer.covers[0] != "amends":
+        if not layer.amends:
             first, keys = layer, {}
         for entry in layer.entries:
             _amend(keys, entry)
-    if last.covers is None or last.covers[0] != "amends":
-        return last
     return replace(last, value=Mapping(tuple(keys.values()), last.value.span), guards=first.guards, part=first.part)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property, partial
+from itertools import chain
 from typing import TypeVar
 
 from msgspec import Struct
@@ -17,6 +18,8 @@ from msgspec.structs import replace
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.plain_data import Value
 from interpreter.base.source import Span
+from interpreter.base.store import digest_of
+from interpreter.engine.answers import kept_answers
 from interpreter.engine.citations import Citation, citations_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.setup import default_settings, set_up
@@ -71,12 +74,27 @@ class Mutant(Struct, frozen=True):
 
 def prove(ruleset: Ruleset, suite: Suite, ids: set[str], tell: Callable[[str], object] = str) -> set[str]:
     """Return the statements of ``ids`` that scenarios prove: a mutant of a part that cites one fails a scenario citing
-    it. ``tell`` is called with each part before its mutants are tried."""
+    it. ``tell`` is called with each part before its mutants are tried.
+
+    The result is kept between runs, for the same rules, scenarios and statements.
+    """
     citations = citations_of(ruleset)
     ids = ids & {id for citation in citations for id in citation.cites}
-    scenarios = [_Tried(checked) for checked in suite.bound(ruleset, ids)]
+    scenarios = list(suite.bound(ruleset, ids))
+    rules = {each._looked_at for each in (ruleset, *(checked.ruleset for checked in scenarios))}
+    if not all(rules):  # they are in no files
+        return _proved(ruleset, scenarios, ids, tell)
+    texts = {(checked.scenario.id, checked.scenario.span.file.text) for checked in scenarios}
+    key = digest_of(*(part or b"" for part in sorted(rules, key=str)), *chain(*sorted(texts)), "ids", *sorted(ids))
+    with kept_answers("proved", ruleset.id) as answers:
+        question = (key.hex(),)
+        return set(answers.to(question, lambda: _proved(ruleset, scenarios, ids, tell)))
+
+
+def _proved(ruleset: Ruleset, bound: list[Checked], ids: set[str], tell: Callable[[str], object]) -> set[str]:
+    scenarios = [_Tried(checked) for checked in bound]
     proved: set[str] = set()
-    for citation in citations:
+    for citation in citations_of(ruleset):
         open_ = ids & set(citation.cites) - proved
         tell(f"{citation.name} of {ruleset.id}")
         for mutant in mutants_of(ruleset.model, citation) if open_ else ():

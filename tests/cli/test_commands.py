@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.authoring import validation
+from interpreter.authoring import validator
+from interpreter.authoring.validation import validate
 from interpreter.cli.main import COMMANDS
 from interpreter.reading.files import KINDS, shelf_for
 from interpreter.reading.ruleset_files import rulesets_of
@@ -153,7 +154,7 @@ def test_show_a_policy(run: Run) -> None:
 
 def test_validate_a_ruleset(run: Run) -> None:
     result = run("validate", "pebbles")
-    assert (result.exit_code, result.stdout) == (0, "3 files, no errors\n")
+    assert (result.exit_code, result.stdout) == (0, "3 files, 1 ruleset, no errors\n")
 
 
 def test_validate_a_file_in_what_contains_it(run: Run) -> None:
@@ -165,7 +166,7 @@ def test_validate_policies_against_all_rulesets_of_the_family(run: Run) -> None:
     result = run("validate", "pebbles/others")
     assert result.exit_code == 1
     assert "E301 unknown decision `nothing_of_this_game`" in result.stdout
-    assert result.stdout.endswith("4 files, 1 error; `regelwerk help E301` explains it\n")
+    assert result.stdout.endswith("4 files, 1 ruleset, 1 error; `regelwerk help E301` explains it\n")
 
 
 def test_validate_tells_all_errors(run: Run, tmp_path: Path) -> None:
@@ -204,7 +205,7 @@ def test_validate_a_file_alone(run: Run, tmp_path: Path) -> None:
 
 def test_validate_a_folder(run: Run, tmp_path: Path) -> None:
     root = changed(tmp_path, "others.yaml", "    nothing_of_this_game:\n      prefer: |\n        any\n", "")
-    assert run("validate", str(root)).stdout == "5 files, no errors\n"
+    assert run("validate", str(root)).stdout == "5 files, 1 ruleset, no errors\n"
 
 
 @pytest.mark.parametrize(
@@ -240,10 +241,10 @@ def test_what_is_shipped_is_valid(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each file, with each overlay on some rulesets."""
     shelf = shelf_for()
     monkeypatch.setattr(
-        validation, "rulesets_of", lambda shelf: [each for each in rulesets_of(shelf) if each.id in SOME]
+        validator, "rulesets_of", lambda shelf: [each for each in rulesets_of(shelf) if each.id in SOME]
     )
     files = [id for kind in KINDS if kind not in ("ruleset", "scenarios", "words") for id in shelf.ids(kind)]
-    found = validation.validate([*SOME, *files])
+    found = validate([*SOME, *files])
     assert found.diagnostics == []
     assert found.rulesets == {*SOME}
 

@@ -51,7 +51,7 @@ def test_files_of_the_current_folder_are_checked(run: Run, tmp_path: Path, monke
     for folder in (".", "heap"):
         monkeypatch.chdir(tmp_path / folder)
         checked = run("validate")
-        assert checked.stdout == "5 files, no errors\n"
+        assert checked.stdout == "5 files, 1 ruleset, no errors\n"
         assert checked.stderr == ("skipped: files of other folders; `regelwerk validate --all` checks all files\n")
     data = json.loads(run("validate", "-o", "json").stdout)
     assert (data["rulesets"], len(data["skipped"])) == (["heap"], 1)

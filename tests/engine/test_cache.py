@@ -308,7 +308,7 @@ def test_another_interpreter_asks_anew(
     kept: Path, loads: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def ask() -> int:
-        cache._interpreter_key.cache_clear()
+        cache.interpreter_key.cache_clear()
         load("goofspiel")
         return len(loads)
 
@@ -367,7 +367,7 @@ def unread(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(data: object, sources: object) -> None:
         raise AssertionError("this must not be unpickled")
 
-    monkeypatch.setattr(cache, "_unpickled", refuse)
+    monkeypatch.setattr(cache, "unpickled", refuse)
 
 
 def test_no_damaged_byte_is_read(kept: Path, loads: list[str], unread: None) -> None:
@@ -444,7 +444,7 @@ def test_an_entry_names_no_foreign_function(evil: str) -> None:
     module, _, name = evil.rpartition(".")
     data = f"c{module}\n{name}\n(S'1'\ntR.".encode()
     with pytest.raises((pickle.UnpicklingError, ImportError)):
-        cache._unpickled(memoryview(data), [].__getitem__)
+        cache.unpickled(memoryview(data), [].__getitem__)
 
 
 # -- writing -----------------------------------------------------------------------------------------------------------

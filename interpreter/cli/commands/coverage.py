@@ -69,6 +69,7 @@ def command(
       regelwerk coverage mine/my-board.yaml
       regelwerk coverage --mutate --html coverage.html
     """
+    from interpreter.engine.answers import kept_answers
     from interpreter.testing.coverage import cover
 
     if page is not None:
@@ -76,15 +77,24 @@ def command(
     if named is not None and ruleset is not None:
         raise click.UsageError(f"got the rulesets '{named}' and '{ruleset}', want one of them")
     ruleset = ruleset or named
-    books = _books(rulebook, ruleset)
-    if not books:
-        who = f"`{ruleset}`" if ruleset is not None else "no ruleset"
-        refused(f"{who} follows {'no' if ruleset is not None else 'a'} rulebook; `rulebook` of an edition names one")
-    shelves = {book: rulesets[0].shelf for book, rulesets in books.items()}
-    with naming("looking at") as tell:
-        coverages = [
-            cover(book, each, shelves[book], mutate=mutate, kind=kind, tell=tell) for book, each in books.items()
-        ]
+    books: dict[str, list[Ruleset]] = {}
+
+    def find() -> tuple[list[Coverage], dict[str, Shelf]]:
+        books.update(_books(rulebook, ruleset))
+        if not books:
+            who = f"`{ruleset}`" if ruleset is not None else "no ruleset"
+            which = "no" if ruleset is not None else "a"
+            refused(f"{who} follows {which} rulebook; `rulebook` of an edition names one")
+        shelves = {book: rulesets[0].shelf for book, rulesets in books.items()}
+        with naming("looking at") as tell:
+            coverages = [
+                cover(book, each, shelves[book], mutate=mutate, kind=kind, tell=tell) for book, each in books.items()
+            ]
+        return coverages, shelves
+
+    words = (rulebook or "", ruleset or "", kind or "", "mutate" if mutate else "")
+    with kept_answers("coverage", *words) as answers:
+        coverages, shelves = answers.to((), find)
     if kind is not None:
         coverages = [coverage for coverage in coverages if coverage.counted]
         if not coverages:
@@ -96,6 +106,8 @@ def command(
     for coverage in coverages:
         if not coverage.counted:
             refused(_without_statements(coverage.rulebook, shelves[coverage.rulebook]))
+    if games is not None and not books:
+        books.update(_books(rulebook, ruleset))
     played = {book: _reached(book, each, shelves[book], games) for book, each in books.items() if games is not None}
     if page is not None:
         _write(coverages, shelves.values(), page)

@@ -14,7 +14,7 @@ from interpreter.cli.output import as_json, notice, say, say_lines
 
 if TYPE_CHECKING:
     from interpreter.base.diagnostics import Diagnostic
-    from interpreter.lint.compositions import Compositions
+    from interpreter.lint.findings import Findings
     from interpreter.reading.files import Document
 
 __all__ = ["command"]
@@ -47,43 +47,42 @@ def command(targets: tuple[str, ...], every: bool, off: tuple[str, ...], error: 
       regelwerk lint rulesets --off L010 --error L008
       regelwerk help L002
     """
-    from interpreter.base.cycles import no_search
     from interpreter.cli.commands.validate import own_files
     from interpreter.cli.progress import naming
-    from interpreter.engine.cache import kept_trees
-    from interpreter.lint.checks import lint
-    from interpreter.lint.compositions import compositions
-    from interpreter.reading.files import shelf_for
+    from interpreter.lint.findings import findings_of
 
     _check_codes((*off, *error))
     if every and targets:
         raise click.UsageError("--all goes without arguments")
     elsewhere = not targets and not every and bool(targets := own_files())
-    named = _read(targets) if elsewhere else [document for target in targets for document in _named(target)]
-    with no_search(), kept_trees():
-        with naming("loading") as tell:
-            looked_at = compositions(shelf_for(named[0].path if named else None), named, tell)
-        with naming("looking for") as tell:
-            findings = [finding for finding in lint(looked_at, tell) if finding.code not in off]
-        findings = [replace(each, severity="error") if each.code in error else each for each in findings]
-        _report(findings, looked_at, elsewhere, output)
+
+    def named() -> list[Document]:
+        return _read(targets) if elsewhere else [document for target in targets for document in _named(target)]
+
+    with naming("looking at") as tell:
+        looked_at = findings_of(named, ("own" if elsewhere else "named", *targets), tell)
+    findings = [finding for finding in looked_at.found if finding.code not in off]
+    findings = [replace(each, severity="error") if each.code in error else each for each in findings]
+    _report(findings, looked_at, elsewhere, output)
     if findings:
         raise click.exceptions.Exit(1)
 
 
-def _report(findings: Sequence[Diagnostic], looked_at: Compositions, elsewhere: bool, output: str) -> None:
+def _report(findings: Sequence[Diagnostic], looked_at: Findings, elsewhere: bool, output: str) -> None:
     from interpreter.base.diagnostics import as_data, rendered
     from interpreter.cli.commands.validate import annotate
     from interpreter.cli.failures import way_on
-    from interpreter.reading.files import resolved
 
     if output == "json":
-        ids = sorted({ruleset.id for ruleset in looked_at.selected})
-        data = {"rulesets": ids, "skipped": looked_at.skipped, "elsewhere": elsewhere, "found": len(findings)}
+        data = {
+            "rulesets": looked_at.rulesets,
+            "skipped": looked_at.skipped,
+            "elsewhere": elsewhere,
+            "found": len(findings),
+        }
         as_json({**data, "findings": as_data(findings)})
     elif output == "github":
-        parts = (document for ruleset in looked_at.selected for document in ruleset.composition.documents)
-        annotate(findings, {document.file.name: resolved(document.path) for document in parts})
+        annotate(findings, looked_at.paths)
     else:
         say_lines(rendered(findings))
         say(f"{len(findings) or 'nothing'} found{way_on(findings)}")
@@ -108,9 +107,11 @@ def _named(target: str) -> list[Document]:
     """Return the file of a path, the files of a ruleset within its root folder, or all files of a folder."""
     from interpreter.base.diagnostics import RulesetError
     from interpreter.engine.ruleset import find
+    from interpreter.reading.dependencies import looked_at
     from interpreter.reading.files import files_below, no_file_in, resolved, shelf_for
     from interpreter.reading.ruleset_files import files_of
 
+    looked_at("form", target)
     if not Path(target).is_dir():
         shelf, document, diagnostics = find(target)
         if document is None:

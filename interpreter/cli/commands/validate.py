@@ -32,9 +32,9 @@ def command(targets: tuple[str, ...], overlays: tuple[str, ...], every: bool, wa
     """Check files of any kind, and every ruleset that contains them. Without arguments, those of the current folder if
     it has any, else all.
 
-    A file is first checked alone, then in every ruleset, shipped or beside it, that contains it; a ruleset is checked
-    with the policies of its family. A folder stands for all files below it. All errors are reported; the exit status is
-    then 1.
+    A file is first checked alone, then in every ruleset, beside it or shipped, that contains it: what is found alone
+    and in the first of them is reported first. A ruleset is checked with the policies of its family. A folder stands
+    for all files below it. All errors are reported; the exit status is then 1.
 
     \b
     Examples:
@@ -76,12 +76,12 @@ def _check(
 ) -> int:
     """Report all diagnostics and return the number of errors."""
     from interpreter.authoring.validation import validate
-    from interpreter.base.diagnostics import as_data, unique
+    from interpreter.base.diagnostics import as_data
     from interpreter.cli.progress import naming
 
     with naming("checking") as tell:
         validation = validate(targets, overlays, trees, tell)
-    diagnostics = unique(validation.diagnostics)
+    diagnostics = validation.reported
     errors = sum(diagnostic.severity == "error" for diagnostic in diagnostics)
     if output == "json":
         data = {
@@ -131,9 +131,11 @@ def _text(validation: Validation, diagnostics: Sequence[Diagnostic], errors: int
 
     say_lines(rendered(diagnostics))
     say_lines(f"{name} was checked alone: no ruleset contains it" for name in validation.alone)
-    counts = [counted(errors, "error") if errors else "no errors"]
+    counts = [counted(len(validation.files), "file")]
+    counts += [counted(len(validation.rulesets), "ruleset")] if validation.rulesets else []
+    counts += [counted(errors, "error") if errors else "no errors"]
     counts += [counted(len(diagnostics) - errors, "warning")] if len(diagnostics) > errors else []
-    say(f"{counted(len(validation.files), 'file')}, {', '.join(counts)}{way_on(diagnostics)}")
+    say(f"{', '.join(counts)}{way_on(diagnostics)}")
 
 
 def annotate(diagnostics: Iterable[Diagnostic], paths: Mapping[str, Path]) -> None:
