@@ -249,7 +249,7 @@ class Names:
         self.known.clear()
 
     def scope(self, locals_: Mapping[str, str], thing: str = "") -> Frame:
-        """Return the locals of a text, from words for their types: see :class:`~interpreter.sections.vocabulary.Record`.
+        """Return the locals of a text by the words for their types (:class:`~interpreter.sections.vocabulary.Record`).
 
         ``thing`` is the name of the declaration.
         """
