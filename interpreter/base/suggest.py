@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import islice
 
 from interpreter.base.messages import frame
@@ -18,11 +19,12 @@ MOST_NAMED = 4
 
 def did_you_mean(name: str, known: Iterable[str], language: str = "en") -> str:
     """Return ``; did you mean `x`?`` with the most similar known name, or an empty text, as for a known name."""
-    near = _closest(name[:MOST_LETTERS], sorted(set(known)))
+    near = _closest(name[:MOST_LETTERS], tuple(sorted(set(known))))
     return frame(language, "near", name=near) if near else ""
 
 
-def _closest(name: str, names: list[str]) -> str | None:
+@lru_cache(maxsize=512)
+def _closest(name: str, names: tuple[str, ...]) -> str | None:
     """Return the most similar name, or None; None also for a known name."""
     from difflib import get_close_matches
 
@@ -31,7 +33,7 @@ def _closest(name: str, names: list[str]) -> str | None:
         return None if name in same else same[0]
     if len(names) > MOST_COMPARED:  # comparing is slow: prefilter by first letter and length
         alike = (other for other in names if other[:1] == name[:1] and abs(len(other) - len(name)) <= 2)
-        names = list(islice(alike, MOST_COMPARED))
+        names = tuple(islice(alike, MOST_COMPARED))
     return next(iter(get_close_matches(name, names, n=1, cutoff=0.6)), None)
 
 
@@ -44,7 +46,7 @@ def did_you_mean_id(id: str, known: Iterable[str]) -> str:
     beside = {last: each for each in ids for within, _, last in [each.rpartition("/")] if within == folder}
     fuller = [each for last, each in beside.items() if words <= set(last.split("-"))]
     if not fuller:
-        near = beside.get(_closest(name, list(beside)) or "") if beside else _closest(id, ids)
+        near = beside.get(_closest(name, tuple(beside)) or "") if beside else _closest(id, tuple(ids))
         return frame("en", "near", name=near) if near else ""
     fuller.sort(key=lambda known_id: not known_id.startswith(typed))
     return f"; did you mean {joined(quoted(fuller[:MOST_NAMED]), 'or')}?"

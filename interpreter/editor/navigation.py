@@ -22,7 +22,6 @@ from interpreter.explain.symbols import declared, described, mentions, own_uses,
 from interpreter.language.builtins import FUNCTIONS
 from interpreter.language.mentions import Meaning, Mention, sections_of
 from interpreter.language.parse import remembered
-from interpreter.reading.compose import cites_below
 from interpreter.reading.files import KINDS, Document, files_at, files_below
 from interpreter.reading.yaml import Entry, Mapping, Sequence, Value
 from interpreter.sections.documents import NAMED_SECTIONS
@@ -127,7 +126,7 @@ class Answers:
             when = " and ".join(f"`{word(guard)}`" for guard in guards if guard is not None)
             about = word(entry.get("about"))
             head = f"- `{entry.span}`{covers}{f', when {when}' if when else ''}{f': {about}' if about else ''}"
-            cites = [scalar.text for scalar in cites_below(entry.value)]
+            cites = [scalar.text for scalar in entry.cited]
             quoted = [f"  - {id} {statement.text}" for id in cites if (statement := home.examined.statements.get(id))]
             more = [f"  - … and {len(quoted) - 6} more"] if len(quoted) > 6 else []
             parts.append("\n".join([head, *quoted[:6], *more]))
@@ -138,7 +137,7 @@ class Answers:
         places = declared(home.examined, meaning)
         layers = home.examined.composition.layers(meaning.section, meaning.name) if home.examined.composition else []
         about = [word(layer.get("about")) for layer in layers]
-        cites = list(dict.fromkeys(scalar.text for layer in layers for scalar in cites_below(layer.value)))
+        cites = list(dict.fromkeys(scalar.text for layer in layers for scalar in layer.cited))
         quoted = [f"- {id} {each.text}" for id in cites if (each := home.examined.statements.get(id))]
         places_ = ", ".join(f"`{place}`" for place in places)
         return "\n\n".join(filter(None, [*about, "\n".join(quoted[:8]), places_]))

@@ -22,7 +22,6 @@ from interpreter.engine.rules import Rules
 from interpreter.language import core
 from interpreter.language.model import Table
 from interpreter.language.types import NOTHING, IntType, KindType, Type
-from interpreter.reading.compose import cites_below
 from interpreter.reading.printed_tables import read_printed
 from interpreter.reading.yaml import Excerpt, Mapping, Scalar, excerpt
 from interpreter.sections.declarations import Entry
@@ -113,7 +112,7 @@ def part_of(ruleset: Rules, section: str, entry: Entry) -> Part:
     """Describe one layer of a declaration."""
     covers = entry.covers
     guards = [guard for guard in (*entry.guards, entry.get("when")) if isinstance(guard, Scalar)]
-    cites = [*cites_below(entry.value), *(_line_cites(ruleset, entry) if section == "rules" else ())]
+    cites = [*entry.cited, *(_line_cites(ruleset, entry) if section == "rules" else ())]
     short = section in TEXTS
     return Part(
         file=entry.file,

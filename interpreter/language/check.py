@@ -50,7 +50,7 @@ from interpreter.language.texts import condition_of, expression_of, parsed
 from interpreter.language.translations import asks_of
 from interpreter.language.types import BOOL, INT, NEVER, NOTHING, Type, accepts
 from interpreter.language.walk import descendants
-from interpreter.reading.compose import Composition, cites_below, phases_of
+from interpreter.reading.compose import Composition, phases_of
 from interpreter.reading.statements import Statement, unknown_statement
 from interpreter.reading.yaml import Scalar, Sequence, Value
 from interpreter.sections.behaviour import Ranking, RankKey, Standing, Trigger
@@ -580,7 +580,7 @@ class _Whole(Checker):
         for section in self.composition.sections.values():
             for layers in section.values():
                 for entry in layers:
-                    yield from cites_below(entry.value)
+                    yield from entry.cited
         for body in self.bodies.values():
             for line in body.lines if isinstance(body, nodes.Verdict) else ():
                 if isinstance(line, nodes.Require):

@@ -36,7 +36,6 @@ from interpreter.pages.page import (
     Words,
     joined,
 )
-from interpreter.reading.compose import cites_below
 from interpreter.reading.yaml import Scalar
 from interpreter.sections.behaviour import Rule, Standing, Trigger
 from interpreter.sections.declarations import Entry, amended
@@ -104,7 +103,7 @@ class Teller:
     # --- statements
 
     def cites_of(self, entries: Iterable[Entry]) -> list[str]:
-        return [cite.text for entry in entries for cite in cites_below(entry.value)]
+        return [cite.text for entry in entries for cite in entry.cited]
 
     def _quoted(self, ids: Iterable[str]) -> list[Quoted]:
         own = dict.fromkeys(self.ruleset.own_cites(tuple(dict.fromkeys(ids))))

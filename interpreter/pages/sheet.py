@@ -43,12 +43,12 @@ from interpreter.pages.page import (
 )
 from interpreter.pages.rule_sections import sentence
 from interpreter.pages.rulebook import Book, component_grid
-from interpreter.reading.compose import cites_below, declarations_in, declared_in, parts_of
+from interpreter.reading.compose import declarations_in, declared_in, parts_of
 from interpreter.reading.files import Document, Shelf
 from interpreter.reading.ruleset_files import can_have, files_of, overlays_for, rulesets_of
 from interpreter.reading.statements import Statement
 from interpreter.reading.yaml import Mapping
-from interpreter.sections.declarations import Entry
+from interpreter.sections.declarations import Entry, cites_below
 
 __all__ = ["KINDS", "ROOM", "lines_of", "part_named", "sheet_of", "sheet_of_file"]
 
@@ -244,7 +244,7 @@ class _Telling:
         span = entry.value.span
         inner = (each for each in self.inner if each.span.file is span.file)
         inside = (each for each in inner if span.start <= each.span.start < span.end)
-        return [*(cite.text for cite in cites_below(entry.value)), *(id for each in inside for id in each.cites)]
+        return [*(cite.text for cite in entry.cited), *(id for each in inside for id in each.cites)]
 
     def _own(self, ids: Iterable[str]) -> Iterable[str]:
         """Return those statements that the ruleset follows, or all if it follows none of them."""

@@ -32,7 +32,6 @@ __all__ = [
     "ALLOW_UNDEFINED",
     "Composition",
     "check_references",
-    "cites_below",
     "compose",
     "declarations_in",
     "declared_in",
@@ -96,16 +95,6 @@ def phases_of(value: Value) -> list[tuple[Scalar, Scalar | None]]:
         if isinstance(name, Scalar):
             phases.append((name, when))
     return phases
-
-
-def cites_below(value: Value) -> Iterator[Scalar]:
-    """Yield all statement ids that a declaration cites, at any depth."""
-    if isinstance(value, Mapping):
-        for entry in value.entries:
-            yield from words(entry.value) if entry.key.text in ("cites", "answers") else cites_below(entry.value)
-    elif isinstance(value, Sequence):
-        for item in value.items:
-            yield from cites_below(item)
 
 
 def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple[Composition | None, list[Diagnostic]]:

@@ -15,7 +15,7 @@ from interpreter.base.yaml_values import Mapping, Scalar, Sequence, Value, word,
 from interpreter.sections.atoms import About, Cites, LayerId, Provenance
 from interpreter.sections.vocabulary import Record
 
-__all__ = ["VERBS", "Declaration", "Entry", "Layered", "Remarks", "amended"]
+__all__ = ["VERBS", "Declaration", "Entry", "Layered", "Remarks", "amended", "cites_below"]
 
 R = TypeVar("R", bound=Record)
 
@@ -57,6 +57,11 @@ class Entry(Struct, frozen=True, dict=True):
         return self.read(Remarks)
 
     @cached_property
+    def cited(self) -> tuple[Scalar, ...]:
+        """Return all ids of statements that it cites, at any depth."""
+        return tuple(cites_below(self.value))
+
+    @cached_property
     def covers(self) -> tuple[str, str, Span] | None:
         """Return the verb of an override (one of :data:`VERBS`) and the file that it names."""
         if isinstance(self.value, Mapping):
@@ -70,6 +75,16 @@ class Entry(Struct, frozen=True, dict=True):
     def amends(self) -> bool:
         covers = self.covers
         return covers is not None and covers[0] == "amends"
+
+
+def cites_below(value: Value) -> Iterator[Scalar]:
+    """Yield all statement ids that a declaration cites, at any depth."""
+    if isinstance(value, Mapping):
+        for entry in value.entries:
+            yield from words(entry.value) if entry.key.text in ("cites", "answers") else cites_below(entry.value)
+    elif isinstance(value, Sequence):
+        for item in value.items:
+            yield from cites_below(item)
 
 
 class Remarks(Record):
