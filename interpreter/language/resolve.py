@@ -75,7 +75,8 @@ NAMED_TYPES: dict[str, Type] = {
     "pile": PileType(),
 }
 """Built-in types."""
-MOST_TEXTS = 20_000
+MOST_TEXTS = 8_000
+"""All shipped rulesets have 2,000; each edit of a file adds its own."""
 _SECTIONS = {"zone": "zones", "piles": "zones", "pool": "pools", "track": "tracks"}
 """Sections that declare groups of cells, by the type of the group; others are values of the state."""
 MAXIMUM_NESTING = 6
@@ -124,6 +125,7 @@ class Texts:
     def add(self, key: Hashable, kept: _Kept) -> None:
         if self._size > MOST_TEXTS:
             self._kept.clear()
+            self._seen.clear()
             self._size = 0
         self._kept.setdefault(key, []).insert(0, kept)
         self._size += 1
