@@ -74,10 +74,7 @@ class DelayedBlocks(Measures):
 
     def _take_kept(self) -> None:
         """Remove the first block that is due at a moment: copy it into the arena and return its address, or 0."""
-        with (
-            self.blocks() as (at, end),
-            self.when(ops.both(ops.Load(at).equals(EDGE), ops.Load(at, WORD).equals(OF))),
-        ):
+        with self.blocks() as (at, end), self.when(ops.both(ops.Load(at).equals(EDGE), ops.Load(at, WORD).equals(OF))):
             size = self.kept(ops.Load(at, 3 * WORD), "size")
             copy = self.kept(self.call("alloc", size), "copy")
             self.add(ops.CopyWords(copy, at, size))
