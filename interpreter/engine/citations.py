@@ -77,7 +77,6 @@ def lowest_in_force(ruleset: Rules, section: str, name: str, entries: list[Entry
 
 
 def _of_lines(layer: RuleLayer) -> Iterator[Citation]:
-    """Yield the lines of a verdict, which have citations of their own."""
     if layer.form != "permits" or not isinstance(layer.body, tuple):
         return
     for index, line in enumerate(layer.body):
@@ -86,7 +85,6 @@ def _of_lines(layer: RuleLayer) -> Iterator[Citation]:
 
 
 def _of_options(layer: RuleLayer) -> Iterator[Citation]:
-    """Yield the alternatives of decisions, which have citations of their own."""
     for index, option in enumerate(layer.facts.options):
         yield Citation("options", layer.rule, layer.file, option.span, option.cites, (layer.layer, index))
 

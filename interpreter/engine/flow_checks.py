@@ -106,7 +106,6 @@ def _asking(reach: Reach) -> set[str]:
 
 
 def _asks(reach: Reach, facts: TextFacts, asking: Set[str]) -> bool:
-    """Return whether a text asks, directly or by a call."""
     return bool(facts.asks) or not asking.isdisjoint(reach.called(facts))
 
 

@@ -266,7 +266,6 @@ def _other_kind(document: Document, shelf: Shelf, at: Span | None = None) -> Dia
 
 
 def _is_path(name: str | Path) -> bool:
-    """Return whether a name is a path rather than an id."""
     from interpreter.reading.files import names_a_file
 
     text = str(name)

@@ -13,9 +13,7 @@ from interpreter.lowering.constants import RuleFailure
 
 __all__ = [
     "GOES_ON",
-    "MAXIMUM_NUMBER",
     "MAXIMUM_PASSES",
-    "MAXIMUM_STEPS",
     "Called",
     "Env",
     "Evaluate",

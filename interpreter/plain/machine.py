@@ -257,7 +257,6 @@ class Machine:
         }
 
     def _frame(self, special: str, up: Frame | None = None) -> Frame:
-        """Return a frame that continues with a special stretch."""
         return self._special[special], (), up, -1
 
     def _settling_then(self, special: str) -> End:

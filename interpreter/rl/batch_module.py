@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -19,14 +18,12 @@ from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import NO_NUMBER, WORD, Unsupported, signed
 from interpreter.compiler.wasm.assemble import Bots, assembled
 from interpreter.compiler.wasm.codec import Codec
+from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.compiler.wasm.instance import Instance, Invalid, Trap, compiled
 from interpreter.compiler.wasm.runtime import written
 from interpreter.kernel.state import State
 from interpreter.rl.numbering import MOST_LEGAL, Actions, Block, Vector
 from interpreter.rl.observer import Observer
-
-if TYPE_CHECKING:
-    from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 
 __all__ = ["Batch", "BatchModule", "Stuck"]
 

@@ -31,7 +31,6 @@ class DelayedBlocks(Measures):
     """Builds what delays and finds blocks."""
 
     def captured(self, procedure: str) -> list[tuple[int, Type]]:
-        """Return the offset and type of each value of a block."""
         return list(self.shapes.placed(parameter_types(self.program.reach.procedures[procedure]), KEPT_HEAD * WORD))
 
     def delay(self, step: core.Keeps) -> None:
@@ -68,7 +67,6 @@ class DelayedBlocks(Measures):
             yield at, end
 
     def helpers(self) -> Iterator[ops.Function]:
-        """Build the functions that find blocks."""
         yield self.made(ops.Function("take_kept", (EDGE, OF), "i32"), DelayedBlocks._take_kept)
         yield self.made(ops.Function("fall_due", (OF,), None), DelayedBlocks._fall_due)
 
