@@ -25,7 +25,7 @@ from interpreter.language.policies import Policy
 from interpreter.lowering.constants import Endless, RuleFailure
 from interpreter.plain.machine import Machine
 from interpreter.play.match import MAXIMUM_DECISIONS, streams_for
-from interpreter.rl.batch_module import Batch, Stuck, batch_module
+from interpreter.rl.batch_module import Batch, Stuck, batch_of
 from interpreter.rl.numbering import MOST_LEGAL, Limits
 from interpreter.rl.space import Space, space_of
 
@@ -278,12 +278,10 @@ def _compiled(space: Space, seated: Mapping[int, Bot], n: int, again: bool) -> B
     try:
         builder, first = fitted(machine, space.table.first, dict(machine.rooms), machine.texts)
         chosen = [_choosing(space, builder, *bot) for bot in bots]
-        module = batch_module(builder, first, chosen, space.actions, space.vector, n)
+        batch = batch_of(builder, first, chosen, space.actions, space.vector, n)
     except Unsupported:
         return None
-    batch = Batch(module, machine, MAXIMUM_DECISIONS, again)
-    for number, seat in enumerate(seated):
-        batch.seat(seat, number)
+    batch.play_by([*seated], MAXIMUM_DECISIONS, again)
     return batch
 
 
