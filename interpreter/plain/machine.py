@@ -27,7 +27,7 @@ from interpreter.lowering import lower
 from interpreter.lowering.constants import Caller, Constants, RuleFailure, check_records
 from interpreter.lowering.watches import with_matches
 from interpreter.plain.closures import MAXIMUM_PASSES, Env, Evaluate, Run, effort
-from interpreter.plain.functions import Functions
+from interpreter.plain.perform import Functions
 
 if TYPE_CHECKING:  # policies are checked only if a bot plays by them
     from interpreter.language.policies import Policy
