@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from interpreter.base.diagnostics import Diagnostic, render, to_json
-from interpreter.compiler.wasm.resident import Resident
+from interpreter.compiler.wasm.module import Resident
 from interpreter.language import parse
 from interpreter.language import transformer as build
 from interpreter.simulate.throughput import calibration

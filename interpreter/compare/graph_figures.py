@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from interpreter.engine.lengths import walkable
+from interpreter.engine.setup import walkable
 from interpreter.language.model import GraphDecl
 
 __all__ = ["Distances", "GraphFigures", "distances_of", "figures_of", "network_of"]

@@ -9,8 +9,6 @@ from msgspec import Struct
 from interpreter.base.source import Span
 from interpreter.base.yaml_values import words
 from interpreter.engine.rules import Rules
-from interpreter.language import core
-from interpreter.language.model import RuleLayer
 from interpreter.sections.declarations import Entry
 
 __all__ = ["Citation", "citations_of", "lowest_in_force"]
@@ -56,10 +54,14 @@ def _of_entries(ruleset: Rules, section: str, name: str, entries: list[Entry]) -
         extent = entry.value.span if section == "decisions" else None
         yield Citation(section, name, entry.file, entry.span, tuple(dict.fromkeys(cites)), place, extent)
         if section == "rules" and name in ruleset.model.rules:
-            yield from _of_lines(ruleset.model.rules[name].layers[index])
-            yield from _of_options(ruleset.model.rules[name].layers[index])
+            layer = ruleset.model.rules[name].layers[index]
+            for number, line in enumerate(layer.requirements if layer.form == "permits" else ()):
+                yield Citation("lines", layer.rule, layer.file, line.span, line.cites, (layer.layer, number))
+            for number, option in enumerate(layer.facts.options):
+                yield Citation("options", layer.rule, layer.file, option.span, option.cites, (layer.layer, number))
         elif section == "triggers" and name in ruleset.model.triggers:
-            yield from _of_cases(ruleset, name, entry)
+            for number, case in enumerate(ruleset.model.triggers[name].cases):
+                yield Citation("cases", name, entry.file, case.span, case.cites, (number,))
 
 
 def _texts(entry: Entry, key: str) -> list[str]:
@@ -74,23 +76,3 @@ def lowest_in_force(ruleset: Rules, section: str, name: str, entries: list[Entry
         if covers is not None and covers[0] == "replaces" and (rule is None or rule.layers[index].when is None):
             return index
     return 0
-
-
-def _of_lines(layer: RuleLayer) -> Iterator[Citation]:
-    """Yield the lines of a verdict, which have citations of their own."""
-    if layer.form != "permits" or not isinstance(layer.body, tuple):
-        return
-    for index, line in enumerate(layer.body):
-        if isinstance(line, core.Requirement):
-            yield Citation("lines", layer.rule, layer.file, line.span, line.cites, (layer.layer, index))
-
-
-def _of_options(layer: RuleLayer) -> Iterator[Citation]:
-    """Yield the alternatives of decisions, which have citations of their own."""
-    for index, option in enumerate(layer.facts.options):
-        yield Citation("options", layer.rule, layer.file, option.span, option.cites, (layer.layer, index))
-
-
-def _of_cases(ruleset: Rules, name: str, entry: Entry) -> Iterator[Citation]:
-    for index, case in enumerate(ruleset.model.triggers[name].cases):
-        yield Citation("cases", name, entry.file, case.span, case.cites, (index,))

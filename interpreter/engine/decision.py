@@ -23,7 +23,6 @@ __all__ = [
     "Decision",
     "Named",
     "Option",
-    "Options",
     "choice_text",
     "decision_at",
     "decision_of",

@@ -37,25 +37,8 @@ from interpreter.engine.views import lines_since
 from interpreter.kernel.chance import ChanceSource, Seeded
 from interpreter.kernel.effects import changes
 from interpreter.kernel.state import Record, Value, as_bag
-from interpreter.language import core
+from interpreter.language import core, types
 from interpreter.language.model import Group
-from interpreter.language.types import (
-    BoolType,
-    CardHolderType,
-    CardType,
-    CollectionType,
-    HolderType,
-    IntType,
-    PilesType,
-    PileType,
-    PoolType,
-    RecordType,
-    SetType,
-    Type,
-    cards_in,
-    has_cards,
-    item_type,
-)
 from interpreter.lowering.constants import RuleFailure
 
 __all__ = ["Draw", "Memory", "Undealt", "Worlds", "otherwise", "shuffled", "uppermost"]
@@ -229,11 +212,11 @@ class Worlds:
         self._unseen = frozenset(hidden_cards(game.table, state, seat))
         veiled_cells, kept = veils(game.table, state, seat), set(fixed)
         veiled = [cell for cell in veiled_cells if cell in seen or kept.isdisjoint(self._cards_of(cell))]
-        self.pools = [cell for cell in veiled if isinstance(self._group(cell).type, PoolType)]
+        self.pools = [cell for cell in veiled if isinstance(self._group(cell).type, types.PoolType)]
         """Pools with hidden content."""
         self._places = list(self._unknown(memory))
         self._pools = self._hidden_pools(memory)
-        self._values = [cell for cell in veiled if not isinstance(self._group(cell).type, HolderType)]
+        self._values = [cell for cell in veiled if not isinstance(self._group(cell).type, types.HolderType)]
         self._laid_out: Game | None = None
         """The game without its log, with its state in lists of cells: worlds are copied from it."""
 
@@ -267,7 +250,7 @@ class Worlds:
         ):
             if not sealed and (revealed or actor == self.seat or may_see(mask, self.seat)):
                 known_values.append(public)
-                self.fixed.update(cards_in(value, part.type, game.ruleset.model.records))
+                self.fixed.update(types.cards_in(value, part.type, game.ruleset.model.records))
         name = None if sealed else site.core.name
         return _Made(actor, site.ask.name, name, tuple(known_values), self._noticed(game, start))
 
@@ -279,7 +262,7 @@ class Worlds:
         if decision is not None:
             for number, values in _codes(game, decision):
                 for choice, value in zip(decision.site.options[number].core.choices, values, strict=True):
-                    self.fixed.update(cards_in(value, choice.type, model.records))
+                    self.fixed.update(types.cards_in(value, choice.type, model.records))
 
     def _noticed(self, game: Game, start: int) -> tuple[object, ...]:
         """Return what the seat observed since a log record, and what it is asked now."""
@@ -312,7 +295,7 @@ class Worlds:
         group, model = self._group(cell), self.game.ruleset.model
         if group.owner == "card":
             return (cell - self.layout.base[group.name],)
-        return cards_in(self.game.state.cells[cell], group.type, model.records)
+        return types.cards_in(self.game.state.cells[cell], group.type, model.records)
 
     def _group(self, cell: int) -> Group:
         return self.game.ruleset.model.groups[self.layout.owner_of(cell)[0]]
@@ -328,7 +311,7 @@ class Worlds:
                 continue
             places, cards = parts.setdefault(memory.part(cell), ([], []))
             type_, tops, held = self._group(cell).type, self._tops(cell), _flat(self.game.state.cells[cell])
-            kind = type_.name if isinstance(type_, CardHolderType) else ""
+            kind = type_.name if isinstance(type_, types.CardHolderType) else ""
             for number, card in enumerate(held):
                 if card not in known_cards and card not in self.fixed:
                     back = self._back(cell) if card in self.backs else None
@@ -436,45 +419,45 @@ class Worlds:
             self._share(cells, pools, amounts, draw)
         for cell in self._values:
             type_ = self._group(cell).type
-            many = len(cells[cell]) if cell in self.hidden and isinstance(type_, CollectionType) else None
+            many = len(cells[cell]) if cell in self.hidden and isinstance(type_, types.CollectionType) else None
             cells[cell] = self._value(cell, type_, many, self.game.table.first.cells[cell], draw)
         return world
 
-    def _value(self, cell: int, type_: Type, many: int | None, start: Value, draw: Draw) -> Value:
+    def _value(self, cell: int, type_: types.Type, many: int | None, start: Value, draw: Draw) -> Value:
         """Draw a value of a type uniformly; a number without a range is ``start``. A list gets ``many`` items; None:
         their number is hidden too."""
         records, limits = self.game.ruleset.model.records, self._group(cell).range
-        item = item_type(type_)
+        item = types.item_type(type_)
         things = self._things(cell, item or type_)
         match type_:
-            case CollectionType() | PileType():
-                names = has_cards(type_, records)
+            case types.CollectionType() | types.PileType():
+                names = types.has_cards(type_, records)
                 number = names + draw(LENGTH) if many is None else many
-                if things and (isinstance(type_, SetType) or (names and number <= len(things))):
+                if things and (isinstance(type_, types.SetType) or (names and number <= len(things))):
                     chosen = shuffled(things, draw)[:number]
-                    return tuple(sorted(chosen) if isinstance(type_, SetType) else chosen)
-                if item is None or isinstance(type_, SetType):
+                    return tuple(sorted(chosen) if isinstance(type_, types.SetType) else chosen)
+                if item is None or isinstance(type_, types.SetType):
                     return start or ()
                 return tuple(self._value(cell, item, None, 0, draw) for _ in range(number))
-            case IntType() if limits is not None:
+            case types.IntType() if limits is not None:
                 return limits[0] + draw(limits[1] - limits[0] + 1)
-            case BoolType():
+            case types.BoolType():
                 return bool(draw(2))
-            case RecordType():
+            case types.RecordType():
                 return tuple(
                     None
-                    if of.optional and not has_cards(of, records) and draw(2)
+                    if of.optional and not types.has_cards(of, records) and draw(2)
                     else self._value(cell, of, None, 0, draw)
                     for of in records[type_.name].values()
                 )
             case _:
                 return things[draw(len(things))] if things else start
 
-    def _things(self, cell: int, type_: Type) -> Sequence[int]:
+    def _things(self, cell: int, type_: types.Type) -> Sequence[int]:
         """Return the things of a type that a hidden value can name. If it is hidden only because it names a hidden
         card, these are the hidden cards."""
         things = self.game.ruleset.model.values(type_, len(self.game.machine.constants.seats))
-        if cell in self.hidden or not isinstance(type_, CardType):
+        if cell in self.hidden or not isinstance(type_, types.CardType):
             return things
         return [card for card in things if card in self._unseen] or things
 
@@ -525,7 +508,7 @@ def uppermost(game: Game) -> Iterator[int]:
         if group.top_shows is not None:
             for cell in layout.cells(name):
                 held = game.state.cells[cell]
-                yield from (pile[0] for pile in held) if isinstance(group.type, PilesType) else held[:1]
+                yield from (pile[0] for pile in held) if isinstance(group.type, types.PilesType) else held[:1]
 
 
 def otherwise(
@@ -549,13 +532,12 @@ def otherwise(
         cells[cell] = tuple(number + more for number in old) if isinstance(old, tuple) else old + more
     for cell in worlds.hidden:
         group = game.ruleset.model.groups[worlds.layout.owner_of(cell)[0]]
-        if isinstance(group.type, IntType) and group.range is None and cells[cell] is not None:
+        if isinstance(group.type, types.IntType) and group.range is None and cells[cell] is not None:
             cells[cell] = game.state.cells[cell] + draw(9) + 1
     return other
 
 
 def _fits(option: Option, past: _Made) -> bool:
-    """Return whether an option matches what is known of a past choice."""
     return past.alternative is None or (option.do == past.alternative and set(past.values) <= set(option.values))
 
 

@@ -64,9 +64,8 @@ def _check_functions_pure(reach: Reach) -> Iterable[Diagnostic]:
     changing = reach.suspending | reach.leading_to(lambda facts: facts.events)
     for name, layer in reach.procedures.items():
         if layer.form != "does" and name in changing:
-            yield Diagnostic(
-                "E701", f"`{layer.rule}` is a function, but it or a rule that it calls changes the game", layer.span
-            )
+            message = f"`{layer.rule}` is a function, but it or a rule that it calls changes the game"
+            yield Diagnostic("E701", message, layer.span)
 
 
 def _check_loops(reach: Reach) -> Iterable[Diagnostic]:
@@ -76,17 +75,10 @@ def _check_loops(reach: Reach) -> Iterable[Diagnostic]:
         for loop, facts in layer.facts.loops:
             if not _asks(reach, facts, asking):
                 silent = list(_silent(reach, facts, asking))
-                notes = (
-                    Note(f"if this layer of `{other.rule}` runs, the loop never asks", other.span) for other in silent
-                )
-                message = "this loop may never ask a player" if silent else "this loop never asks a player"
-                yield Diagnostic(
-                    "E706",
-                    f"{message}, so it needs a bound",
-                    loop.span,
-                    tuple(notes),
-                    "say `while test at most n times:`",
-                )
+                why = "if this layer of `{}` runs, the loop never asks"
+                notes = [Note(why.format(other.rule), other.span) for other in silent]
+                message = f"this loop {'may never ask' if silent else 'never asks'} a player, so it needs a bound"
+                yield Diagnostic("E706", message, loop.span, tuple(notes), "say `while test at most n times:`")
 
 
 def _asking(reach: Reach) -> set[str]:
@@ -106,7 +98,6 @@ def _asking(reach: Reach) -> set[str]:
 
 
 def _asks(reach: Reach, facts: TextFacts, asking: Set[str]) -> bool:
-    """Return whether a text asks, directly or by a call."""
     return bool(facts.asks) or not asking.isdisjoint(reach.called(facts))
 
 
@@ -137,19 +128,14 @@ def _check_triggers(model: Model, reach: Reach) -> Iterable[Diagnostic]:
         missing = [phase for phase in possible if phase not in covered]
         if missing and not general:
             names = ", ".join(f"`{phase}`" for phase in missing)
-            yield Diagnostic(
-                "E707",
-                f"`{trigger.name}` has no case for {names}, where `{trigger.event}` can occur",
-                trigger.span,
-                tuple(_witness(reach, trigger.event, phase) for phase in missing[:2]),
-                "give a case, or `otherwise: nothing`",
-            )
+            message = f"`{trigger.name}` has no case for {names}, where `{trigger.event}` can occur"
+            notes = tuple(_witness(reach, trigger.event, phase) for phase in missing[:2])
+            yield Diagnostic("E707", message, trigger.span, notes, "give a case, or `otherwise: nothing`")
         for case in trigger.cases:
             for phase in case.phases:
                 if phase in model.phases and phase not in possible and len(case.phases) == 1:
-                    yield Diagnostic(
-                        "W703", f"`{trigger.event}` cannot occur in `{phase}`", case.span, severity="warning"
-                    )
+                    message = f"`{trigger.event}` cannot occur in `{phase}`"
+                    yield Diagnostic("W703", message, case.span, severity="warning")
 
 
 def _witness(reach: Reach, event: str, phase: str) -> Note:
@@ -169,12 +155,8 @@ def _check_templates(model: Model, reach: Reach) -> Iterable[Diagnostic]:
     parts = tuple(part for phrase in said for part in phrase.parts if not isinstance(part, str))
     for part in parts if reach.reads(facts_of(parts)) else ():
         if names := _names_read(reach, part):
-            yield Diagnostic(
-                "E709",
-                f"a line of the log reads the state ({names})",
-                part.span,
-                help="note the value with the event, and name it here",
-            )
+            message = f"a line of the log reads the state ({names})"
+            yield Diagnostic("E709", message, part.span, help="note the value with the event, and name it here")
 
 
 def _names_read(reach: Reach, tree: object) -> str:

@@ -166,7 +166,6 @@ class Game:
         return self.decision is None
 
     def _ask(self) -> None:
-        """Update the pending decision from the machine."""
         self.decision = decision_of(self._begun.table, self.state, self._begun.machine.asked(self.state))
 
     @property

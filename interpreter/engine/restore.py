@@ -42,7 +42,6 @@ class _Different(Exception):
 
 
 def _make(game: Game, number: int, choice: dict[str, Value]) -> None:
-    """Replay a saved choice."""
     decision = game.decision
     if decision is None:
         raise _Different(f"the game is over before choice {number} of the save")
@@ -57,7 +56,6 @@ def _make(game: Game, number: int, choice: dict[str, Value]) -> None:
 
 
 def _check_state(game: Game, state: Json) -> None:
-    """Check that the saved state equals the replayed one."""
     mine = state_of(game.ruleset, game.state)
     if state == mine:
         return

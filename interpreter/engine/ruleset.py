@@ -205,17 +205,8 @@ def ruleset_of(
     if examined.errors or examined.model is None or examined.program is None or examined.composition is None:
         raise RulesetError([*diagnostics, *examined.diagnostics])
     warnings = tuple(d for d in (*diagnostics, *examined.diagnostics) if d.severity == "warning")
-    return Ruleset(
-        document.id,
-        shelf,
-        document,
-        examined.composition,
-        examined.model,
-        examined.program,
-        examined.statements,
-        warnings,
-        _taking=dict(taking or {}),
-    )
+    parts = examined.composition, examined.model, examined.program, examined.statements
+    return Ruleset(document.id, shelf, document, *parts, warnings, _taking=dict(taking or {}))
 
 
 def find(
@@ -266,7 +257,6 @@ def _other_kind(document: Document, shelf: Shelf, at: Span | None = None) -> Dia
 
 
 def _is_path(name: str | Path) -> bool:
-    """Return whether a name is a path rather than an id."""
     from interpreter.reading.files import names_a_file
 
     text = str(name)

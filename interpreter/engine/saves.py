@@ -59,7 +59,6 @@ def text_of(
 
 
 def _settings_of(table: Table) -> dict[str, Json]:
-    """Return the settings by public names."""
     model, names, values = table.rules.model, table.rules.names, table.machine.constants.settings
     named = {name: names.public(values[name], setting.type) for name, setting in model.settings.items()}
     chosen = {name: list(doubt.readings)[values[name]] for name, doubt in model.interpretations.items()}

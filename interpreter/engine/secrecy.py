@@ -214,7 +214,6 @@ class Secrecy:
     # --- all procedures
 
     def _solve(self) -> None:
-        """Iterate to a fixed point."""
         while True:
             before = self._known()
             self._done = {name: _Procedure(name, done.result, done.told) for name, done in self._done.items()}
@@ -254,7 +253,6 @@ class Secrecy:
                         waiting.add(callee)
 
     def _changed(self, name: str) -> frozenset[int]:
-        """Return the locals that a procedure assigns."""
         if name not in self._assigned:
             nodes = descendants(self.program.reach.procedures[name].body)
             self._assigned[name] = frozenset(
@@ -526,7 +524,6 @@ class _Steps:
         return course | ends if _leaves((step.then, step.otherwise)) else course
 
     def _bound(self, test: core.Test, env: Env, course: Label) -> Env:
-        """Return the locals where a test holds."""
         bound = dict(env)
         if test.bind is not None:
             self.assign(bound, test.bind, self.secrecy.label(test.value, env) | course)

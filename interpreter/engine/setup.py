@@ -9,14 +9,14 @@ from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
-from interpreter.engine.lengths import walkable
 from interpreter.engine.values import Names
 from interpreter.kernel.effects import Effects, ZoneShape
+from interpreter.kernel.graphs import Graph
 from interpreter.kernel.invariants import Census, Holdings
 from interpreter.kernel.state import Layout, State, Value, as_bag
 from interpreter.kernel.tracks import Track
 from interpreter.language.directed_links import ways_of
-from interpreter.language.model import CardKind, Group, Model
+from interpreter.language.model import CardKind, GraphDecl, Group, Model
 from interpreter.language.types import (
     OWNERS,
     CardHolderType,
@@ -34,7 +34,7 @@ from interpreter.lowering.lower import Program
 from interpreter.lowering.watches import wakes, watches
 from interpreter.plain.machine import Machine
 
-__all__ = ["Setup", "default_settings", "role_seats", "roles_of", "set_up"]
+__all__ = ["Setup", "default_settings", "role_seats", "roles_of", "set_up", "walkable"]
 
 MAXIMUM_SEATS = 20
 MAXIMUM_SPACES = 500
@@ -137,6 +137,16 @@ def _census(cells: _Cells, effects: Effects, first: State) -> Census:
         tuple(Holdings(piece, tuple(first.cells[cell] for cell in own), own) for piece, own in stocks.items()),
         cells.name,
     )
+
+
+def walkable(graph: GraphDecl) -> tuple[Graph, tuple[int, ...]]:
+    """Return a graph for path searches and its lengths, one for each link or, if they are computed, direction."""
+    ways = ways_of(graph)
+    if graph.measure is not None:
+        links = tuple((way.start, way.end, number) for number, way in enumerate(ways))
+        return Graph(len(graph.nodes), links, one_way=True), tuple(way.length for way in ways)
+    links = tuple((link.a, link.b, number) for number, link in enumerate(graph.links))
+    return Graph(len(graph.nodes), links), tuple(way.length for way in ways[::2])
 
 
 def roles_of(model: Model, people: int, settings: dict[str, Value]) -> list[str]:

@@ -199,7 +199,6 @@ def compiled(table: Table, state: State, tree: core.Expression, player: int | No
 
 @lru_cache(maxsize=64)
 def _backs(model: Model) -> frozenset[str]:
-    """Return the rules of open backs."""
     shown = (group.top_shows for group in model.groups.values())
     return frozenset(shows.rule for shows in shown if isinstance(shows, core.CallRule))
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
-from interpreter.engine.decision import decision_at, others_at
+from interpreter.engine.decision import Code, Decision, decision_at, others_at
 from interpreter.engine.log_records import Choice, Event, Mark, Seats, is_choice, read
 from interpreter.engine.rules import Rules, Table
 from interpreter.engine.sight import Held, Unseen, Veil, backs_of, compiled, may_see, seen_by, under_way, veils
@@ -35,9 +35,6 @@ from interpreter.language.types import (
 from interpreter.language.walk import descendants
 from interpreter.plain.builtin_functions import dealt_lengths
 from interpreter.plain.closures import Evaluate
-
-if TYPE_CHECKING:
-    from interpreter.engine.decision import Code, Decision
 
 __all__ = [
     "BoardTable",

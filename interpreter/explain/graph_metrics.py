@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 
 from msgspec import Struct
 
-from interpreter.engine.lengths import walkable
+from interpreter.engine.setup import walkable
 from interpreter.language.model import GraphDecl
 
 __all__ = ["Figures", "Network", "bridges_of", "figures_of", "first_nodes"]

@@ -22,7 +22,7 @@ from interpreter.language.walk import descendants
 from interpreter.lowering.constants import Constants, RuleFailure
 from interpreter.lowering.lower import Program
 from interpreter.plain.closures import Called
-from interpreter.plain.functions import Functions
+from interpreter.plain.perform import Functions
 
 __all__ = ["Asked", "conditions_of"]
 

@@ -18,15 +18,7 @@ from interpreter.language.types import Type, cards_in
 if TYPE_CHECKING:
     from interpreter.lowering.watches import Watch
 
-__all__ = [
-    "MAXIMUM_RECORDS",
-    "MAXIMUM_STILL",
-    "Caller",
-    "Constants",
-    "Endless",
-    "RuleFailure",
-    "check_records",
-]
+__all__ = ["MAXIMUM_RECORDS", "MAXIMUM_STILL", "Caller", "Constants", "Endless", "RuleFailure", "check_records"]
 
 MAXIMUM_STILL = 500
 """A game is considered endless after so many successive rounds that begin as some round before."""

@@ -13,9 +13,7 @@ from interpreter.lowering.constants import RuleFailure
 
 __all__ = [
     "GOES_ON",
-    "MAXIMUM_NUMBER",
     "MAXIMUM_PASSES",
-    "MAXIMUM_STEPS",
     "Called",
     "Env",
     "Evaluate",
@@ -50,6 +48,10 @@ MAXIMUM_STEPS = 500_000
 """Budget of steps for one decision; see :class:`Meter`."""
 
 
+STORED = core.Const | core.Local | core.Read | core.Static | core.TableCell | core.Element | core.FieldOf
+"""Expressions that read a number which is stored somewhere."""
+
+
 class Meter:
     """Counts the work for one decision, so that no ruleset can run for ever.
 
@@ -80,17 +82,7 @@ def effort(*trees: object) -> int:
 
 def grows(node: core.Expression) -> bool:
     """Return whether an expression computes a new number instead of reading a stored one."""
-    return isinstance(node.type, IntType | BagType) and not isinstance(
-        node,
-        core.Const
-        | core.Local
-        | core.Read
-        | core.Static
-        | core.TableCell
-        | core.Element
-        | core.FieldOf
-        | core.SettingValue,
-    )
+    return isinstance(node.type, IntType | BagType) and not isinstance(node, STORED | core.SettingValue)
 
 
 def bounded(number: Value, span: Span) -> Value:

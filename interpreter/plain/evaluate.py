@@ -143,7 +143,6 @@ class Evaluator:
                 assert_never(node)
 
     def _applied(self, function: Callable[..., Value], *operands: core.Expression) -> Evaluate:
-        """Compile a function of the values of its operands."""
         match [self.compile(operand) for operand in operands]:
             case [only]:
                 return lambda state, env: function(only(state, env))

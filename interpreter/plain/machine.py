@@ -27,7 +27,7 @@ from interpreter.lowering import lower
 from interpreter.lowering.constants import Caller, Constants, RuleFailure, check_records
 from interpreter.lowering.watches import with_matches
 from interpreter.plain.closures import MAXIMUM_PASSES, Env, Evaluate, Run, effort
-from interpreter.plain.functions import Functions
+from interpreter.plain.perform import Functions
 
 if TYPE_CHECKING:  # policies are checked only if a bot plays by them
     from interpreter.language.policies import Policy
@@ -257,7 +257,6 @@ class Machine:
         }
 
     def _frame(self, special: str, up: Frame | None = None) -> Frame:
-        """Return a frame that continues with a special stretch."""
         return self._special[special], (), up, -1
 
     def _settling_then(self, special: str) -> End:

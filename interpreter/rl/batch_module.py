@@ -9,9 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-from msgspec import Struct
 
 from interpreter.compiler.build.delayed_blocks import KEPT_START
 from interpreter.compiler.build.memory import STATE
@@ -25,10 +22,7 @@ from interpreter.kernel.state import State
 from interpreter.rl.numbering import MOST_LEGAL, Actions, Block, Vector
 from interpreter.rl.observer import Observer
 
-if TYPE_CHECKING:
-    from interpreter.compiler.wasm.compiled_machine import CompiledMachine
-
-__all__ = ["Batch", "BatchModule", "Stuck"]
+__all__ = ["Batch", "Stuck", "batch_of"]
 
 HEAD = 16
 """Size of a row before the streams of bots, in bytes."""
@@ -45,23 +39,8 @@ class Stuck(Exception):
         self.game = game
 
 
-class BatchModule(Struct, frozen=True):
-    """Machine code for ``count`` games, its memory layout, and its builder.
-
-    ``areas`` has addresses of arrays with an entry for each game, and sizes in bytes, by the placeholders of
-    ``batch.wat``.
-    """
-
-    code: bytes
-    areas: dict[str, int]
-    builder: ModuleBuilder
-    count: int
-
-
-def batch_module(
-    builder: ModuleBuilder, first: bytes, bots: Bots, actions: Actions, vector: Vector, count: int
-) -> BatchModule:
-    """Build the module; raise :class:`Unsupported` if the table cannot be compiled."""
+def batch_of(builder: ModuleBuilder, first: bytes, bots: Bots, actions: Actions, vector: Vector, count: int) -> Batch:
+    """Build a module for ``count`` games; raise :class:`Unsupported` if the table cannot be compiled."""
     memory, seats = builder.memory, len(builder.constants.seats)
     observer = Observer(builder.decisions, vector, actions.decisions)
     own = observer.functions()
@@ -116,7 +95,7 @@ def batch_module(
         code = compiled(text)
     except Invalid as error:
         raise Unsupported(str(error)) from None
-    return BatchModule(code, areas, builder, count)
+    return Batch(code, areas, builder, count)
 
 
 def _alternatives(builder: ModuleBuilder, index: int, blocks: Sequence[Block]) -> int:
@@ -136,26 +115,29 @@ def _alternatives(builder: ModuleBuilder, index: int, blocks: Sequence[Block]) -
 
 
 class Batch:
-    """Games in one module. ``bytes`` is the whole memory, which may be read between calls."""
+    """Games in one module. ``bytes`` is the whole memory, which may be read between calls.
 
-    def __init__(self, module: BatchModule, machine: CompiledMachine, limit: int, again: bool) -> None:
-        self.module, self.machine, self.areas = module, machine, module.areas
-        self.instance = Instance(module.code)
+    ``areas`` has addresses of arrays with an entry for each game, and sizes in bytes, by the placeholders of
+    ``batch.wat``.
+    """
+
+    def __init__(self, code: bytes, areas: dict[str, int], builder: ModuleBuilder, count: int) -> None:
+        self.areas, self.count, self.instance = areas, count, Instance(code)
         self.bytes = self.instance.bytes
-        self.codec = Codec(module.builder)
+        self.codec, self.seats = Codec(builder), len(builder.constants.seats)
         self._words, self._longs = self.instance.words, self.instance.longs
         function = self.instance.function
         self._begin, self._step = function("batch_begin", long=True), function("batch_step", long=True)
         self._refused, self._resume = function("batch_refused"), function("batch_resume")
         self._observe = function("batch_observe")
         self._control = self.areas["control"] // WORD
-        self._words[self._control + 1], self._words[self._control + 2] = limit, int(again)
-        for seat in range(len(module.builder.constants.seats)):
-            self.seat(seat, -1)
 
-    def seat(self, seat: int, bot: int) -> None:
-        """Put a bot of the module on a seat; -1: the seat is played from outside."""
-        self._words[self.areas["seated"] // WORD + seat] = bot
+    def play_by(self, bots: Sequence[int], limit: int, again: bool) -> None:
+        """Let the bots of the module play the seat that each has, and set the maximum number of choices of a game, and
+        whether finished games begin again. The other seats are played from outside."""
+        self._words[self._control + 1], self._words[self._control + 2] = limit, int(again)
+        for seat in range(self.seats):
+            self._words[self.areas["seated"] // WORD + seat] = bots.index(seat) if seat in bots else -1
 
     def begin(self, seeds: Sequence[int], start: int = 0) -> None:
         """Start games with these seeds, from game number ``start`` on; raise :class:`Stuck` if the module traps."""
@@ -187,7 +169,7 @@ class Batch:
 
     def refused(self) -> int:
         """Return the first game whose action is illegal; -1 if there is none."""
-        return self._refused(0, self.module.count)
+        return self._refused(0, self.count)
 
     def step(self, start: int = 0) -> None:
         """Apply the actions of all games from ``start`` on.
@@ -195,7 +177,7 @@ class Batch:
         Raise :class:`Stuck` if the module traps in a game; the games before it are done.
         """
         with self._stuck():
-            self._step(start, self.module.count)
+            self._step(start, self.count)
 
     def state(self, game: int) -> State:
         """Return a copy of the state of a game, with an empty log."""

@@ -25,7 +25,7 @@ from interpreter.language.policies import Policy
 from interpreter.lowering.constants import Endless, RuleFailure
 from interpreter.plain.machine import Machine
 from interpreter.play.match import MAXIMUM_DECISIONS, streams_for
-from interpreter.rl.batch_module import Batch, Stuck, batch_module
+from interpreter.rl.batch_module import Batch, Stuck, batch_of
 from interpreter.rl.numbering import MOST_LEGAL, Limits
 from interpreter.rl.space import Space, space_of
 
@@ -65,7 +65,7 @@ def make(
     seated = _seated(space, bots or {})
     batch = None if plain else _compiled(space, seated, n, again)
     table = space, n, seed, seated, again
-    games = _Plain(*table) if batch is None else _InModule(*table, batch)
+    games = Games(*table) if batch is None else _InModule(*table, batch)
     games.reset()
     return games
 
@@ -105,6 +105,8 @@ class Games:
         self, space: Space, n: int, seed: int, seated: Mapping[int, Bot], again: bool, batch: Batch | None = None
     ) -> None:
         self.space, self.n, self.first_seed, self.seated, self.again = space, n, seed, dict(seated), again
+        self.rows: dict[int, _Row] = {}
+        """The games, if no module plays them."""
         self._arrays(batch)
 
     @property
@@ -145,24 +147,6 @@ class Games:
         places = (random.random(self.n) * self.counts).astype(np.int32)
         return np.where(self.counts > 0, self.legal[self._rows, places], 0).astype(np.int32)
 
-    def observe(self, game: int, seat: int) -> list[int]:
-        """Return the observation of any seat in a game."""
-        raise NotImplementedError
-
-    def state(self, game: int) -> State:
-        """Return a copy of the state of a game, without its log."""
-        raise NotImplementedError
-
-    def _begin(self) -> None:
-        raise NotImplementedError
-
-    def _step(self) -> None:
-        raise NotImplementedError
-
-    def restart(self, game: int) -> None:
-        """Replace one game by a new one, with the next seed of its row."""
-        raise NotImplementedError
-
     def _illegal(self, game: int) -> ValueError:
         action = int(self.actions[game])
         if not 0 <= action < self.space.actions.count:
@@ -195,6 +179,92 @@ class Games:
         self.truncated = np.zeros(n, np.bool_)
         self._rows = np.arange(n)
 
+    # --- in the plain form
+
+    def _begin(self) -> None:
+        for number in range(self.n):
+            self._start(number, self.first_seed + number)
+
+    def restart(self, game: int) -> None:
+        """Replace one game by a new one, with the next seed of its row."""
+        self._start(game, self.rows[game].seed + self.n)
+
+    def _start(self, number: int, seed: int) -> None:
+        self.rewards[number], self.dones[number] = 0, False
+        self._place(number, seed)
+        self._update(number)
+
+    def _place(self, number: int, seed: int) -> None:
+        self.rows[number] = _Row(self.space, seed)
+        self.rows[number].play_bots(self.seated)
+
+    def _step(self) -> None:
+        for number, row in self.rows.items():
+            if not row.game.is_over and int(self.actions[number]) not in row.legal:
+                raise self._illegal(number)
+        self.rewards[:], self.dones[:] = 0, False
+        for number, row in self.rows.items():
+            game, decision = row.game, row.game.decision
+            if decision is None:
+                continue
+            try:
+                row.take(decision, decision.option(row.legal[int(self.actions[number])]))
+                row.play_bots(self.seated)
+            except Endless:
+                game.decision, self.truncated[number] = None, True
+            if game.is_over:
+                self.dones[number] = True
+                if game.result is not None:
+                    self.rewards[number] = rewards_of(game.result)
+                if self.again:
+                    self._place(number, row.seed + self.n)
+            self._update(number)
+
+    def _update(self, number: int) -> None:
+        row, game = self.rows[number], self.rows[number].game
+        row.legal = self.space.legal(game.decision) if game.decision is not None else {}
+        listed = list(row.legal)
+        self.actors[number] = game.decision.actor if game.decision is not None else -1
+        self.masks[number] = False
+        self.masks[number, listed] = True
+        self.counts[number] = len(listed)
+        listed = listed[: self.legal.shape[1]]
+        self.legal[number, : len(listed)] = listed
+        if game.decision is not None or game.result is not None:  # one that was truncated keeps its last
+            self.observations[number] = self.space.observe(game, max(0, int(self.actors[number])))
+
+    def observe(self, game: int, seat: int) -> list[int]:
+        """Return the observation of any seat in a game."""
+        return self.space.observe(self.rows[game].game, seat)
+
+    def state(self, game: int) -> State:
+        """Return a copy of the state of a game, without its log."""
+        return self.rows[game].game.state.clone()
+
+
+class _Row:
+    """A game of a batch in the plain form, with its legal actions."""
+
+    def __init__(self, space: Space, seed: int) -> None:
+        self.seed = seed & (1 << 64) - 1
+        self.game = space.new_game(self.seed)
+        self.streams = streams_for(self.seed, space.players)
+        self.made = 0
+        self.legal: dict[int, Code] = {}
+
+    def take(self, decision: Decision, option: Option) -> None:
+        """Apply this very option, as a module does, also if others have the same public name."""
+        self.made += 1
+        if self.made > MAXIMUM_DECISIONS:
+            raise Endless(WITHOUT_END.format(self.seed), None)
+        decision.offered = option
+        self.game.apply(option)
+
+    def play_bots(self, bots: Mapping[int, Bot]) -> None:
+        while (decision := self.game.decision) is not None and decision.actor in bots:
+            bot = bots[decision.actor]
+            self.take(decision, bot.choose(self.game, decision, self.streams[decision.actor]))
+
 
 # --- in a module
 
@@ -208,12 +278,10 @@ def _compiled(space: Space, seated: Mapping[int, Bot], n: int, again: bool) -> B
     try:
         builder, first = fitted(machine, space.table.first, dict(machine.rooms), machine.texts)
         chosen = [_choosing(space, builder, *bot) for bot in bots]
-        module = batch_module(builder, first, chosen, space.actions, space.vector, n)
+        batch = batch_of(builder, first, chosen, space.actions, space.vector, n)
     except Unsupported:
         return None
-    batch = Batch(module, machine, MAXIMUM_DECISIONS, again)
-    for number, seat in enumerate(seated):
-        batch.seat(seat, number)
+    batch.play_by([*seated], MAXIMUM_DECISIONS, again)
     return batch
 
 
@@ -305,92 +373,3 @@ class _InModule(Games):
 
     def state(self, game: int) -> State:
         return self.batch.state(game)
-
-
-# --- in the plain form
-
-
-class _Row:
-    """A game of a batch in the plain form, with its legal actions."""
-
-    def __init__(self, space: Space, seed: int) -> None:
-        self.seed = seed & (1 << 64) - 1
-        self.game = space.new_game(self.seed)
-        self.streams = streams_for(self.seed, space.players)
-        self.made = 0
-        self.legal: dict[int, Code] = {}
-
-    def take(self, decision: Decision, option: Option) -> None:
-        """Apply this very option, as a module does, also if others have the same public name."""
-        self.made += 1
-        if self.made > MAXIMUM_DECISIONS:
-            raise Endless(WITHOUT_END.format(self.seed), None)
-        decision.offered = option
-        self.game.apply(option)
-
-    def play_bots(self, bots: Mapping[int, Bot]) -> None:
-        while (decision := self.game.decision) is not None and decision.actor in bots:
-            bot = bots[decision.actor]
-            self.take(decision, bot.choose(self.game, decision, self.streams[decision.actor]))
-
-
-class _Plain(Games):
-    rows: dict[int, _Row]
-
-    def _begin(self) -> None:
-        self.rows = {}
-        for number in range(self.n):
-            self._start(number, self.first_seed + number)
-
-    def restart(self, game: int) -> None:
-        self._start(game, self.rows[game].seed + self.n)
-
-    def _start(self, number: int, seed: int) -> None:
-        self.rewards[number], self.dones[number] = 0, False
-        self._place(number, seed)
-        self._update(number)
-
-    def _place(self, number: int, seed: int) -> None:
-        self.rows[number] = _Row(self.space, seed)
-        self.rows[number].play_bots(self.seated)
-
-    def _step(self) -> None:
-        for number, row in self.rows.items():
-            if not row.game.is_over and int(self.actions[number]) not in row.legal:
-                raise self._illegal(number)
-        self.rewards[:], self.dones[:] = 0, False
-        for number, row in self.rows.items():
-            game, decision = row.game, row.game.decision
-            if decision is None:
-                continue
-            try:
-                row.take(decision, decision.option(row.legal[int(self.actions[number])]))
-                row.play_bots(self.seated)
-            except Endless:
-                game.decision, self.truncated[number] = None, True
-            if game.is_over:
-                self.dones[number] = True
-                if game.result is not None:
-                    self.rewards[number] = rewards_of(game.result)
-                if self.again:
-                    self._place(number, row.seed + self.n)
-            self._update(number)
-
-    def _update(self, number: int) -> None:
-        row, game = self.rows[number], self.rows[number].game
-        row.legal = self.space.legal(game.decision) if game.decision is not None else {}
-        listed = list(row.legal)
-        self.actors[number] = game.decision.actor if game.decision is not None else -1
-        self.masks[number] = False
-        self.masks[number, listed] = True
-        self.counts[number] = len(listed)
-        listed = listed[: self.legal.shape[1]]
-        self.legal[number, : len(listed)] = listed
-        if game.decision is not None or game.result is not None:  # one that was truncated keeps its last
-            self.observations[number] = self.space.observe(game, max(0, int(self.actors[number])))
-
-    def observe(self, game: int, seat: int) -> list[int]:
-        return self.space.observe(self.rows[game].game, seat)
-
-    def state(self, game: int) -> State:
-        return self.rows[game].game.state.clone()

@@ -69,8 +69,6 @@ class Observer(Sights):
     # --- context of a decision
 
     def _context(self, index: int) -> str:
-        """Return the name of the function that writes the context of a decision."""
-
         def build(b: Steps) -> None:
             ask = self.decisions.begin(b, index)
             for part, (_, tree) in zip(self.vector.context[index], ask.context, strict=True):

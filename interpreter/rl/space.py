@@ -31,18 +31,7 @@ from interpreter.language.types import (
     TextType,
     Type,
 )
-from interpreter.rl.numbering import (
-    HEAD,
-    HIDDEN,
-    NONE,
-    Actions,
-    Digit,
-    Limits,
-    Part,
-    Vector,
-    positions,
-    width_of,
-)
+from interpreter.rl.numbering import HEAD, HIDDEN, NONE, Actions, Digit, Limits, Part, Vector, positions, width_of
 
 __all__ = ["Entry", "Space", "loaded", "space_of"]
 

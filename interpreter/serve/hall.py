@@ -179,7 +179,7 @@ class Hall:
         self._live(Live(kept, ruleset, game, self.store, self.pace, self._source(kept.header)))
         return kept
 
-    async def from_log(self, text: str, until: int | None = None, title: str = "") -> Kept:
+    async def from_log(self, text: str) -> Kept:
         """Create a table that continues a saved game: a log or a save. Raises :class:`Refused`."""
         if text.count("\n") > MOST_CHOICES + 10:
             raise Refused(f"Cannot open this file: it has more than {MOST_CHOICES:,} choices.")
@@ -194,7 +194,7 @@ class Hall:
         if len(log.choices) > MOST_CHOICES:
             raise Refused(f"Cannot open this file: it has more than {MOST_CHOICES:,} choices.")
         _check_overlays(log.header.get("overlays", []))
-        return await self.go_on(log, until, title)
+        return await self.go_on(log)
 
     async def go_on(self, log: Log, until: int | None = None, title: str = "") -> Kept:
         """Create a table that continues a game, by default after its last choice. Raises :class:`Refused`."""

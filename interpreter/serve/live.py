@@ -411,7 +411,6 @@ class Live:
             self._playing = asyncio.create_task(self._play())
 
     def _has_people(self) -> bool:
-        """Return whether a person has a seat or watches: bots do not play for nobody."""
         return any(seat.kind == "person" for seat in self.kept.seats) or self.is_watched()
 
     def stop(self) -> None:

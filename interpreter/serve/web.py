@@ -197,34 +197,28 @@ def application(
     return Guard(app, {"localhost", "127.0.0.1", "[::1]", *names})
 
 
-_TITLES = {
-    403: "Not allowed",
-    404: "Not found",
-    409: "Not possible",
-    413: "Too large",
-    421: "Unknown address",
-    429: "Too fast",
-    500: "Something went wrong",
+_ERRORS = {
+    403: ("Not allowed", ""),
+    404: ("Not found", "Check that the link is complete, or ask the host of the table for it."),
+    413: ("Too large", "Go back and send less: a saved game may have 4 MB, any other form 64 kB."),
+    421: (
+        "Unknown address",
+        "Open the address that the server printed when it started. To use this name, start the "
+        "server with `--name` and the name.",
+    ),
+    429: ("Too fast", "Wait a few seconds, then reload the page."),
+    500: ("Something went wrong", "Go back and try again. The games are saved."),
 }
-_REMEDIES = {
-    404: "Check that the link is complete, or ask the host of the table for it.",
-    413: "Go back and send less: a saved game may have 4 MB, any other form 64 kB.",
-    421: "Open the address that the server printed when it started. To use this name, start the server with `--name` "
-    "and the name.",
-    429: "Wait a few seconds, then reload the page.",
-    500: "Go back and try again. The games are saved.",
-}
-"""What to do after an error, by status code. Errors without an entry say it themselves."""
+"""The title of an error and what to do then, by status code. Errors without a remedy say it themselves."""
 
 
 def _message(status: int, text: str, *, errors: Sequence[str] = ()) -> HTMLResponse:
     """Return a page that says what went wrong and what to do. ``errors`` are rendered diagnostics."""
-    title, remedy = _TITLES.get(status, "Not possible"), _REMEDIES.get(status, "")
+    title, remedy = _ERRORS.get(status, ("Not possible", ""))
     return _page("message.html", status, title=title, text=text, remedy=remedy, errors=errors, lobby=status != 421)
 
 
 async def _failed(request: Request, error: Exception) -> Response:
-    """Return the answer to a request that failed."""
     match error:
         case HTTPException():
             return _message(error.status_code, error.detail)

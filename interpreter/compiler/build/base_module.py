@@ -111,7 +111,6 @@ class Module:
 
     @cached_property
     def addresses(self) -> int:
-        """The table of the address of each cell."""
         groups = self.memory.groups.values()
         return self.memory.words([group.address + at * group.stride for group in groups for at in range(group.count)])
 

@@ -46,7 +46,6 @@ class Builtins(Cells):
         return self.call(function, *values, *widths[:1])
 
     def width(self, type_: Type) -> ops.Constant:
-        """Return the number of kinds in a bag."""
         return ops.Constant(self.shapes.width(type_))
 
     # --- rows
@@ -95,7 +94,6 @@ class Builtins(Cells):
         return ops.ToNumber(ops.Load(self.value(of)))
 
     def _once(self, node: core.CallBuiltin) -> ops.Value:
-        """Return the items of a list without duplicates."""
         if not self.shapes.is_scalar(self.shapes.item(node.arguments[0].type)):
             raise Unsupported("distinct lists")
         return self._runtime("distinct" if node.builtin.name == "distinct" else "set_of", node)

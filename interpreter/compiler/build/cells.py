@@ -76,7 +76,6 @@ class Cells(Loops):
         self.wake(self.memory.groups[name])
 
     def wake(self, group: CellGroup, owner: ops.Value = ZERO) -> None:
-        """Wake the watches that read a cell."""
         masks = [signed(mask) for mask in self.constants.effects.wakes[group.base : group.base + group.count]]
         if any(masks):
             if isinstance(owner, ops.Constant):

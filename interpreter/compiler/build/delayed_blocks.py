@@ -31,7 +31,6 @@ class DelayedBlocks(Measures):
     """Builds what delays and finds blocks."""
 
     def captured(self, procedure: str) -> list[tuple[int, Type]]:
-        """Return the offset and type of each value of a block."""
         return list(self.shapes.placed(parameter_types(self.program.reach.procedures[procedure]), KEPT_HEAD * WORD))
 
     def delay(self, step: core.Keeps) -> None:
@@ -68,16 +67,12 @@ class DelayedBlocks(Measures):
             yield at, end
 
     def helpers(self) -> Iterator[ops.Function]:
-        """Build the functions that find blocks."""
         yield self.made(ops.Function("take_kept", (EDGE, OF), "i32"), DelayedBlocks._take_kept)
         yield self.made(ops.Function("fall_due", (OF,), None), DelayedBlocks._fall_due)
 
     def _take_kept(self) -> None:
         """Remove the first block that is due at a moment: copy it into the arena and return its address, or 0."""
-        with (
-            self.blocks() as (at, end),
-            self.when(ops.both(ops.Load(at).equals(EDGE), ops.Load(at, WORD).equals(OF))),
-        ):
+        with self.blocks() as (at, end), self.when(ops.both(ops.Load(at).equals(EDGE), ops.Load(at, WORD).equals(OF))):
             size = self.kept(ops.Load(at, 3 * WORD), "size")
             copy = self.kept(self.call("alloc", size), "copy")
             self.add(ops.CopyWords(copy, at, size))

@@ -152,7 +152,6 @@ class Ranking(FunctionGroup):
     """Builds ``key_of`` and ``place_of``."""
 
     def functions(self) -> dict[str, ops.Function]:
-        """Return both functions by name."""
         key = ops.Function("key_of", (SEAT, KEY), "i64", about="a key of the ranking")
         place = ops.Function("place_of", (SEAT,), "i32", about="the place of a seat")
         return {key.name: self.made(key, self._key), place.name: self.made(place, self._place)}

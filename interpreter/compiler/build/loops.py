@@ -75,7 +75,6 @@ class Loops(KeptForms, ABC):
         return self.items_of(self.kept(self.value(node), "list"), self.shapes.item(node.type))
 
     def items_of(self, pointer: ops.Value, item: Type) -> Source:
-        """Return the items of a list in memory."""
         pointer = self.kept(pointer, "list")
         length = self.kept(ops.Load(pointer), "n")
 
@@ -298,7 +297,6 @@ class Loops(KeptForms, ABC):
         return self.wide(self.key(node))
 
     def _best(self, node: core.Order) -> ops.Value:
-        """Return the first item with the smallest or largest keys."""
         best = self.var(self.shapes.rep(node.type), "best", self.none(node.type))
         with self.ranked("lt" if node.operation == "min" else "gt") as (_, better):
 

@@ -109,7 +109,6 @@ class Measures(Expressions):
         return self.named("measured", subject, parameters, None, build)
 
     def _take(self, number: int, measure: Measure) -> None:
-        """Record a number for each combination of items that passes the test."""
         parts = key_parts(self.shapes, measure)
         self.span = measure.span
 

@@ -64,8 +64,6 @@ class Policies(Sights):
         return {index: self.choosing(policy, index, key, seen[index]) for index in asks}
 
     def random(self, index: int) -> str:
-        """Return the name of the function by which the random bot chooses at a decision."""
-
         return self._of(RANDOM, index, lambda b: _Chooser(b, self.decisions, index).choose_any())
 
     def choosing(self, policy: Policy, index: int, key: str, peeks: Sequence[str | int] | None) -> str:
@@ -225,7 +223,6 @@ class _Chooser:
                         self._match(Match(pattern, number, option), body, stops)
 
     def _locals(self, match: Match) -> dict[int, ops.Var | Slot]:
-        """Return the locals of a pattern."""
         return dict(enumerate([*self.around, *match.values] if match.pattern.alternative else self.around))
 
     def _match(self, match: Match, body: Callable[[Match], None], stops: bool) -> None:

@@ -18,32 +18,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from interpreter.base.source import Span
 from interpreter.compiler.ir.ops import Rep, Var
 from interpreter.kernel.state import Value
+from interpreter.language import types
 from interpreter.language.model import RuleLayer
-from interpreter.language.types import (
-    BOOL,
-    INT,
-    BagType,
-    CardType,
-    CollectionType,
-    CompositeType,
-    HolderType,
-    IntType,
-    LinkType,
-    ListType,
-    NodeType,
-    PieceType,
-    PileType,
-    PlaceType,
-    RecordType,
-    RoomType,
-    SeatType,
-    SetType,
-    TextType,
-    TokenHolderType,
-    Type,
-    item_type,
-    read_type,
-)
 from interpreter.lowering.constants import Constants
 
 __all__ = ["NO_INDEX", "NO_NUMBER", "WORD", "Shapes", "TooSmall", "Unsupported", "halves", "parameter_types", "signed"]
@@ -55,6 +31,7 @@ MOST_WORDS = 64 * 1024
 """Maximum number of words of a kept value. Without need, lists of lists have room for a quarter."""
 FEW_ITEMS = 16
 MANY_ITEMS = 64
+THINGS = types.CardType | types.NodeType | types.PlaceType | types.LinkType | types.PieceType
 MOST_NUMBER = 2**31 - 1
 
 
@@ -83,50 +60,50 @@ class Shapes:
         self.model = constants.model
         self.rooms = dict(rooms or {})
         """Sizes of rooms that have grown, by type."""
-        self._capacities: dict[Type, int] = {}
+        self._capacities: dict[types.Type, int] = {}
         self.texts: dict[str, int] = {}
         self.seats = len(constants.seats)
-        self._values: dict[Type, range] = {}
+        self._values: dict[types.Type, range] = {}
 
-    def rep(self, type_: Type) -> Rep:
-        return "i64" if isinstance(type_, IntType) else "i32"
+    def rep(self, type_: types.Type) -> Rep:
+        return "i64" if isinstance(type_, types.IntType) else "i32"
 
-    def is_scalar(self, type_: Type) -> bool:
-        return not isinstance(type_, CompositeType)
+    def is_scalar(self, type_: types.Type) -> bool:
+        return not isinstance(type_, types.CompositeType)
 
-    def is_listed(self, type_: Type) -> bool:
-        return isinstance(type_, CollectionType | PileType)
+    def is_listed(self, type_: types.Type) -> bool:
+        return isinstance(type_, types.CollectionType | types.PileType)
 
-    def item(self, type_: Type) -> Type:
-        of = item_type(type_)
+    def item(self, type_: types.Type) -> types.Type:
+        of = types.item_type(type_)
         if of is None:
             raise Unsupported(f"items of {type_}")
         return of
 
-    def fields(self, type_: Type) -> tuple[Type, ...]:
+    def fields(self, type_: types.Type) -> tuple[types.Type, ...]:
         match type_:
-            case RoomType(of=of):
-                return ListType(of), INT
-            case RecordType(name=name):
+            case types.RoomType(of=of):
+                return types.ListType(of), types.INT
+            case types.RecordType(name=name):
                 return tuple(self.model.records[name].values())
             case _:
                 raise Unsupported(f"fields of {type_}")
 
-    def width(self, type_: Type) -> int:
-        if not isinstance(type_, BagType | TokenHolderType):
+    def width(self, type_: types.Type) -> int:
+        if not isinstance(type_, types.BagType | types.TokenHolderType):
             raise Unsupported(f"kinds of {type_}")
         return len(self.model.kinds[type_.name].members)
 
-    def held(self, holder: Type) -> Type:
-        return read_type(holder, unit=isinstance(holder, HolderType) and self.model.is_unit(holder.name))
+    def held(self, holder: types.Type) -> types.Type:
+        return types.read_type(holder, unit=isinstance(holder, types.HolderType) and self.model.is_unit(holder.name))
 
-    def held_by(self, name: str) -> Type:
+    def held_by(self, name: str) -> types.Type:
         group = self.model.groups.get(name)
         if group is not None:
             return self.held(group.type)
-        return BOOL if name == "over" else INT
+        return types.BOOL if name == "over" else types.INT
 
-    def values(self, type_: Type) -> range:
+    def values(self, type_: types.Type) -> range:
         """Return the range from the smallest to the largest value of a scalar type; empty if unknown. Between cards of
         a kind it has others."""
         if type_ not in self._values:
@@ -134,29 +111,29 @@ class Shapes:
             self._values[type_] = range(values[0], values[-1] + 1) if values else range(0)
         return self._values[type_]
 
-    def count(self, type_: Type) -> int:
+    def count(self, type_: types.Type) -> int:
         """Return the size of a table with a row for each value of a scalar type and, as a value may be tested that is
         none of its kind, for each card; 0 if unknown."""
-        return len(self.values(CardType() if isinstance(type_, CardType) else type_))
+        return len(self.values(types.CardType() if isinstance(type_, types.CardType) else type_))
 
-    def capacity(self, type_: Type) -> int:
+    def capacity(self, type_: types.Type) -> int:
         if type_ not in self._capacities:
             self._capacities[type_] = max(self._usual_capacity(type_), self.rooms.get(str(type_.sure), 0))
         return self._capacities[type_]
 
-    def _usual_capacity(self, type_: Type) -> int:
+    def _usual_capacity(self, type_: types.Type) -> int:
         item = self.item(type_)
         if not self.is_scalar(item):
-            count = len(self.model.cards) if isinstance(item, PileType) else MANY_ITEMS
+            count = len(self.model.cards) if isinstance(item, types.PileType) else MANY_ITEMS
             return max(4, min(count, MOST_WORDS // 4 // self.words(item)))
         domain = len(self.values(item))
-        if isinstance(type_, SetType | PileType) and domain:
+        if isinstance(type_, types.SetType | types.PileType) and domain:
             return domain
-        if isinstance(item, CardType | NodeType | PlaceType | LinkType | PieceType) and domain:
+        if isinstance(item, THINGS) and domain:
             return domain + FEW_ITEMS
-        return 2 * domain + FEW_ITEMS if isinstance(item, SeatType) else max(2 * domain, MANY_ITEMS)
+        return 2 * domain + FEW_ITEMS if isinstance(item, types.SeatType) else max(2 * domain, MANY_ITEMS)
 
-    def too_long(self, type_: Type, length: int) -> Unsupported:
+    def too_long(self, type_: types.Type, length: int) -> Unsupported:
         message = f"a `{type_.sure}` of {length:,} items, where a module has room for {self.capacity(type_):,}"
         return self.too_small(message, str(type_.sure), length, self.words(self.item(type_)))
 
@@ -165,50 +142,50 @@ class Shapes:
         most = (MOST_WORDS - 1) // words
         return TooSmall(message, room, min(2 * needed, most)) if needed <= most else Unsupported(message)
 
-    def words(self, type_: Type) -> int:
+    def words(self, type_: types.Type) -> int:
         """Return the size of the kept form."""
         if self.is_scalar(type_):
             return 1
         if self.is_listed(type_):
             return 1 + self.capacity(type_) * self.words(self.item(type_))
-        if isinstance(type_, BagType):
+        if isinstance(type_, types.BagType):
             return self.width(type_) + type_.optional
         return sum(map(self.words, self.fields(type_))) + type_.optional
 
-    def placed(self, types: Iterable[Type], start: int = 0) -> Iterator[tuple[int, Type]]:
+    def placed(self, parts: Iterable[types.Type], start: int = 0) -> Iterator[tuple[int, types.Type]]:
         """Yield types with the offsets of their kept forms, which are consecutive."""
-        for type_ in types:
+        for type_ in parts:
             yield start, type_
             start += self.words(type_) * WORD
 
-    def is_flat(self, type_: Type) -> bool:
+    def is_flat(self, type_: types.Type) -> bool:
         """Return whether the kept form contains no list, bag or record, so that it equals the form in registers."""
-        if self.is_scalar(type_) or isinstance(type_, BagType):
+        if self.is_scalar(type_) or isinstance(type_, types.BagType):
             return True
         if self.is_listed(type_):
             return self.is_scalar(self.item(type_))
         return all(map(self.is_scalar, self.fields(type_)))
 
-    def size(self, type_: Type) -> int:
+    def size(self, type_: types.Type) -> int:
         """Return the number of words of a bag or record in the arena."""
-        return self.width(type_) if isinstance(type_, BagType) else len(self.fields(type_))
+        return self.width(type_) if isinstance(type_, types.BagType) else len(self.fields(type_))
 
-    def kept_none(self, type_: Type) -> int:
+    def kept_none(self, type_: types.Type) -> int:
         """Return the first word of the kept form of none."""
         return -1 if self.is_listed(type_) else 0 if not self.is_scalar(type_) else self.none(type_)
 
-    def parameters(self, types: Iterable[Type]) -> tuple[Var, ...]:
-        return tuple(Var(f"p{number}", self.rep(type_)) for number, type_ in enumerate(types))
+    def parameters(self, of: Iterable[types.Type]) -> tuple[Var, ...]:
+        return tuple(Var(f"p{number}", self.rep(type_)) for number, type_ in enumerate(of))
 
-    def none(self, type_: Type) -> int:
+    def none(self, type_: types.Type) -> int:
         if not self.is_scalar(type_):
             return 0
-        return NO_NUMBER if isinstance(type_, IntType) else NO_INDEX
+        return NO_NUMBER if isinstance(type_, types.IntType) else NO_INDEX
 
-    def word(self, value: Value, type_: Type) -> int:
+    def word(self, value: Value, type_: types.Type) -> int:
         if value is None:
             return self.none(type_)
-        if isinstance(type_, TextType):
+        if isinstance(type_, types.TextType):
             return self.texts.setdefault(value, len(self.texts))
         number = int(value)
         if abs(number) > MOST_NUMBER:
@@ -216,7 +193,7 @@ class Shapes:
         return number
 
 
-def parameter_types(layer: RuleLayer) -> tuple[Type, ...]:
+def parameter_types(layer: RuleLayer) -> tuple[types.Type, ...]:
     return tuple(type_ for _, type_ in layer.parameters)
 
 

@@ -14,16 +14,7 @@ from interpreter.compiler.ir.effect_analysis import may_fail
 from interpreter.kernel.chance import name_hash
 from interpreter.language import core
 from interpreter.language.model import RuleLayer
-from interpreter.language.types import (
-    INT,
-    NOTHING,
-    CardType,
-    IntType,
-    PileType,
-    PlaceType,
-    TokenHolderType,
-    Type,
-)
+from interpreter.language.types import INT, NOTHING, CardType, IntType, PileType, PlaceType, TokenHolderType, Type
 from interpreter.language.walk import descendants
 from interpreter.plain.closures import MAXIMUM_PASSES
 

@@ -19,13 +19,7 @@ __all__ = ["BUILT", "PASSES", "optimised", "stages"]
 BUILT = "built"
 """Name of the stage before all passes."""
 
-PASSES: tuple[Callable[[Functions, Context], Functions], ...] = (
-    memoise,
-    fuel,
-    inline,
-    jump_threading,
-    tail_calls,
-)
+PASSES: tuple[Callable[[Functions, Context], Functions], ...] = (memoise, fuel, inline, jump_threading, tail_calls)
 
 
 def optimised(functions: Functions, context: Context) -> Functions:

@@ -1,7 +1,7 @@
 """The machine of a table: a compiled module plays, the plain form explains failures.
 
 It is a :class:`~interpreter.plain.machine.Machine` with the same stretches, frames and cells. A state that is
-played in the module lives there (:class:`~interpreter.compiler.wasm.resident.Resident`); its cells, frame and log are
+played in the module lives there (:class:`~interpreter.compiler.wasm.module.Resident`); its cells, frame and log are
 fetched on demand. The module keeps no log: choices are deterministic, so the plain form replays them if a log is
 needed. If the module traps, the state returns to the last choice, and the plain form makes that choice and reports the
 error.
@@ -27,8 +27,7 @@ from interpreter.plain.machine import Code, Machine
 
 if TYPE_CHECKING:  # a game in the plain form does not import these
     from interpreter.compiler.build.shapes import TooSmall, Unsupported
-    from interpreter.compiler.wasm.module import Compiled
-    from interpreter.compiler.wasm.resident import Resident
+    from interpreter.compiler.wasm.module import Compiled, Resident
     from interpreter.compiler.wasm.whole_games import Whole
     from interpreter.language.policies import Policy
 
@@ -184,10 +183,9 @@ class CompiledMachine(Machine):
         module = self.module if home is None else None
         while module is not None:
             from interpreter.compiler.build.shapes import TooSmall, Unsupported
-            from interpreter.compiler.wasm.resident import enter
 
             try:
-                home, error = enter(module, state, chance), self._trap
+                home, error = module.enter(state, chance), self._trap
             except Unsupported as refused:
                 home, error = None, refused
             is_small = isinstance(error, TooSmall) and not self._is_stuck
@@ -234,9 +232,7 @@ class CompiledMachine(Machine):
         module = self.module if type(chance) is Seeded else None
         if module is not None and self.first is not None and state.cells == self.first.cells:
             assert type(chance) is Seeded
-            from interpreter.compiler.wasm.resident import begin
-
-            if begin(module, state, chance):
+            if module.begin(state, chance):
                 return
             self.bailouts += 1
         self._plainly(state, lambda: super(CompiledMachine, self).start(state, chance))

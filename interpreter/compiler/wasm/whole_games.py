@@ -7,19 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.shapes import WORD, Unsupported, signed
 from interpreter.compiler.wasm.instance import Trap
+from interpreter.compiler.wasm.module import Compiled
 from interpreter.compiler.wasm.whole_layout import ENTRY, LONG, ROW, places
 from interpreter.kernel.chance import Draws
 from interpreter.plain.machine import Code
-
-if TYPE_CHECKING:
-    from interpreter.compiler.wasm.module import Compiled
 
 __all__ = ["GAMES_ALONE", "MEASURED", "SUMMED", "Games", "Playout", "Whole"]
 
