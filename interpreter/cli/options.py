@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 from msgspec import Struct
 
-from interpreter.cli.failures import refused, refused_for, wrong_value
+from interpreter.cli.failures import refused, refused_for, wrong_use, wrong_value
 from interpreter.cli.output import notice
 
 if TYPE_CHECKING:
@@ -232,9 +232,6 @@ def several_players_option(default: str) -> Callable[[Function], Function]:
     kind, form = _Numbers(), "N[,N]..."
     names = ("-p", "--players", "numbers")
     return click.option(*names, type=kind, multiple=True, callback=flat, metavar=form, help=about)
-    return click.option(
-        "-p", "--players", "numbers", type=_Numbers(), multiple=True, callback=flat, metavar=form, help=about
-    )
 
 
 def games_option(
@@ -526,10 +523,8 @@ def suffix_of(file: Path | str | None, *suffixes: str) -> str:
     these."""
     from interpreter.base.paths import suffix_of
 
-    try:
+    with wrong_use():
         return suffixes[0] if file is None or str(file) == "-" else suffix_of(file, *suffixes)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
 
 
 def can_be_written(path: Path) -> None:
@@ -544,10 +539,9 @@ def read_log(path: str) -> SavedGame:
     """Read the saved game of a file. Raises :class:`click.UsageError` if the file is none."""
     from interpreter.play.game_records import read_saved_game
 
-    try:
-        with click.open_file(path, encoding="utf-8") as file:
-            return read_saved_game(file.read(), Path(path) if path != "-" else None)
-    except UnicodeDecodeError:
-        raise click.UsageError(f"{path}: not a saved game: not a text file; {_SAVED}") from None
-    except ValueError as error:
-        raise click.UsageError(f"{path}: {error}; {_SAVED}") from None
+    with wrong_use(f"{path}: ", f"; {_SAVED}"), click.open_file(path, encoding="utf-8") as file:
+        try:
+            text = file.read()
+        except UnicodeDecodeError:
+            raise ValueError("not a saved game: not a text file") from None
+        return read_saved_game(text, Path(path) if path != "-" else None)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from interpreter.base.plurals import composed, counted
 from interpreter.cli import options
-from interpreter.cli.failures import refused, words_of
+from interpreter.cli.failures import refused, refused_for, words_of, wrong_use
 from interpreter.cli.output import as_json, notice, say, say_heading, say_table
 from interpreter.cli.progress import finish
 
@@ -145,12 +145,8 @@ def _check_files(rows: Path | None, seats: Path | None, charts: Path | None) -> 
     for path, check in ((rows, check_file), (seats, check_file), (charts, check_charts)):
         if path is None:
             continue
-        try:
+        with refused_for(RowsUnavailable, ChartsUnavailable), wrong_use():
             check(path)
-        except ValueError as error:
-            raise click.UsageError(str(error)) from None
-        except (RowsUnavailable, ChartsUnavailable) as error:
-            raise click.ClickException(str(error)) from None
         options.can_be_written(path)
     if rows and seats and rows.resolve() == seats.resolve() and rows.suffix.lower() != ".duckdb":
         raise click.UsageError(f"--rows and --seats are both {rows}: only a .duckdb file takes both tables")
