@@ -30,14 +30,7 @@ from interpreter.language.resolve import MAKERS, Names
 from interpreter.language.scope import Frame
 from interpreter.language.syntax_errors import STATEMENTS
 from interpreter.language.texts import Typed
-from interpreter.language.types import (
-    SEAT,
-    KindType,
-    PileType,
-    RecordType,
-    Type,
-    accepts,
-)
+from interpreter.language.types import SEAT, KindType, PileType, RecordType, Type, accepts
 from interpreter.language.unfinished import CURSOR, finished
 from interpreter.reading.files import KINDS
 from interpreter.sections.lookup import forms_at, keys_at, scope_at
