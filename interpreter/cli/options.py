@@ -460,8 +460,7 @@ def seed_for(seed: int | None) -> int:
 
 
 def players_for(ruleset: Ruleset, players: int | None) -> tuple[Ruleset, int]:
-    """Return the ruleset as composed for the number of players, and the number. Exit with the reason if the ruleset
-    does not allow it."""
+    """Return the ruleset as composed for the number of players, and the number. Exit if it is not allowed."""
     number = ruleset.players.usual if players is None else players
     with refused_for(ValueError):
         ruleset.check_players(number)
@@ -519,8 +518,7 @@ def bots_for(ruleset: Rules, players: int, spec: str | None, persons: Mapping[in
 
 
 def suffix_of(file: Path | str | None, *suffixes: str) -> str:
-    """Return the suffix of a file; the first of these for stdout. Raises :class:`click.UsageError` if it is none of
-    these."""
+    """Return the suffix of a file, which must be one of these; the first one for stdout."""
     from interpreter.base.paths import suffix_of
 
     with wrong_use():

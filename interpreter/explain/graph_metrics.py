@@ -40,8 +40,7 @@ class Figures(Struct, frozen=True):
 
 
 def figures_of(graph: GraphDecl, first: int) -> Figures:
-    """Compute the metrics of a graph. Links without length count 1. Bridges and parts ignore directions, all else
-    respects them."""
+    """Compute the metrics of a graph. Links without length count 1. Bridges and parts ignore directions."""
     walked, lengths = walkable(graph)
     ways = [(start, end, lengths[number]) for start, end, number in walked.links]
     links = [(link.a, link.b, 1) for link in graph.links]

@@ -95,8 +95,7 @@ class _Asker:
     def _asked(
         self, node: core.Expression, env: list[Value], layer: RuleLayer, own: tuple[str, ...] = ()
     ) -> Iterator[Asked]:
-        """Evaluate a condition of a layer, with statements of its ``own``, or, if it only calls a verdict, the lines of
-        the verdict."""
+        """Evaluate a condition of a layer or, if it only calls a verdict, the lines of the verdict."""
         lines = self._verdict(node, env)
         if lines is not None:
             yield from lines

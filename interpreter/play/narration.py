@@ -91,8 +91,7 @@ class Narrator:
         self.lines(game)
 
     def lines(self, game: Game) -> None:
-        """Narrate new lines. Revealed choices are narrated again, so reading starts at the first sealed choice until
-        then."""
+        """Narrate new lines, from the first sealed choice on: revealed choices are narrated again."""
         lines = list(lines_since(game.table, game.state, self._start, self.player, self.language))
         for line in lines[self._told :]:
             self.tell(line)

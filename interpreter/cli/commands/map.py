@@ -114,8 +114,6 @@ def _data(title: str, graph: GraphDecl, figures: Figures, first: int) -> dict[st
 
 
 def _row(names: list[str], node: int, figures: Figures) -> dict[str, Value]:
-    """Return the figures of a node: its links, the mean and the longest of its shortest paths, the cheapest network
-    found from it, and the distance to each other node."""
     others = {names[other]: far for other, far in enumerate(figures.distances[node]) if other != node}
     reached = [far for far in others.values() if far is not None]
     network = figures.firsts[node]

@@ -151,8 +151,7 @@ def as_data(entry: Line | BoardTable) -> dict[str, Json]:
 
 
 def _more_columns(game: Game, spoken: Spoken, names: Sequence[str]) -> dict[str, dict[int, str]]:
-    """Return the columns that boards of the end of the game have for the seats, without those of these names and the
-    seats themselves."""
+    """Return what boards of the end of the game have for the seats, by column; not these names and the seats."""
     from interpreter.play.narration import boards_of
 
     found = {}
