@@ -104,7 +104,7 @@ def _games(
                 totals, ruleset = Totals(), member.ruleset.for_players(players)
                 plan = Plan(member.name, member.overlays, ruleset.digest, players, bots)
                 with refused_for(WorkersLost):
-                    for parts in shared(Sums(plan), ruleset, seeds, request.crew(games), request.alone, stopped):
+                    for parts in shared(Sums(plan), ruleset, seeds, *request.crew(games), stopped):
                         for part in parts:
                             totals += part
                             tell(part.played)

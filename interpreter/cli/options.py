@@ -351,17 +351,13 @@ class Request(Struct, frozen=True):
 
         return min(self.jobs or cores(), max(1, games))
 
-    def crew(self, games: int) -> AbstractContextManager[Crew] | None:
-        """Return the worker processes; None if this process is enough."""
+    def crew(self, games: int) -> tuple[AbstractContextManager[Crew] | None, float]:
+        """Return the worker processes, None if this process is enough, and the seconds that it plays alone: shorter
+        runs need no workers."""
         from interpreter.simulate.workers import processes
 
         number = self.processes(games)
-        return processes(number) if number > 1 else None
-
-    @property
-    def alone(self) -> float:
-        """The seconds that this process plays alone: shorter runs need no workers."""
-        return ALONE if self.jobs is None else 0.0
+        return processes(number) if number > 1 else None, ALONE if self.jobs is None else 0.0
 
 
 class Setup(Struct, frozen=True):

@@ -237,7 +237,7 @@ def _collected(
     done: list[_Found] = []
     with interruptible() as stopped, counting(about, len(seeds)) as tell:
         try:
-            for more in shared(job, given, seeds, request.crew(len(seeds)), request.alone, stopped):
+            for more in shared(job, given, seeds, *request.crew(len(seeds)), stopped):
                 done.extend(more)
                 tell(len(more))
         except WorkersLost as error:

@@ -87,7 +87,7 @@ def command(
     from interpreter.simulate.summary import summed_up
     from interpreter.simulate.workers import Plan
 
-    crew = _crew(request, cluster, games), request.alone if cluster is None else 0.0
+    crew = _crew(request, cluster, games)
     loaded, _ = options.players_for(request.load(), request.players)
     _check_files(rows, seats, charts)
     beside = _locked(rows, seats, charts)
@@ -191,18 +191,19 @@ def _journal(path: Path | None, plan: Plan, seed: int, resume: bool) -> tuple[Jo
     return journal, []
 
 
-def _crew(request: options.Request, address: str | None, games: int) -> AbstractContextManager[Crew] | None:
-    """Return the worker processes; None if this process is enough. With ``--jobs``, they start at once, while the
-    ruleset is loaded."""
-    if address is None:
-        crew = request.crew(games)
-        if request.jobs is None or crew is None:
-            return crew
-        stack = click.get_current_context().with_resource(ExitStack())
-        return _begun(stack.enter_context(crew), stack)
-    from interpreter.simulate.cluster import cluster
+def _crew(
+    request: options.Request, address: str | None, games: int
+) -> tuple[AbstractContextManager[Crew] | None, float]:
+    """Return the crew of the request. With ``--jobs``, it starts at once, while the ruleset is loaded."""
+    if address is not None:
+        from interpreter.simulate.cluster import cluster
 
-    return cluster(address, request.processes(games))
+        return cluster(address, request.processes(games)), 0.0
+    crew, alone = request.crew(games)
+    if request.jobs is not None and crew is not None:
+        stack = click.get_current_context().with_resource(ExitStack())
+        crew = _begun(stack.enter_context(crew), stack)
+    return crew, alone
 
 
 @contextmanager
