@@ -12,7 +12,7 @@ from interpreter.base.diagnostics import Diagnostic, RulesetError, render, rende
 from interpreter.base.plurals import counted
 from interpreter.cli.output import notice
 
-__all__ = ["refused", "refused_for", "report", "tell", "way_on", "words_of", "wrong_value"]
+__all__ = ["refused", "refused_for", "report", "tell", "way_on", "words_of", "wrong_use", "wrong_value"]
 
 
 def tell(error: Exception) -> NoReturn:
@@ -68,13 +68,22 @@ def refused_for(*errors: type[Exception]) -> Iterator[None]:
 
 
 @contextmanager
-def wrong_value(option: str, *others: type[Exception]) -> Iterator[None]:
+def wrong_value(option: str, *others: type[Exception], about: str = "") -> Iterator[None]:
     """Blame the value of an option for a ``ValueError`` or one of the other errors."""
     errors: tuple[type[Exception], ...] = (ValueError, *others)
     try:
         yield
     except errors as error:
-        raise click.BadParameter(_message(error), param_hint=option) from None
+        raise click.BadParameter(f"{about}{_message(error)}", param_hint=option) from None
+
+
+@contextmanager
+def wrong_use(about: str = "", remedy: str = "") -> Iterator[None]:
+    """Blame the usage for a ``ValueError``."""
+    try:
+        yield
+    except ValueError as error:
+        raise click.UsageError(f"{about}{error}{remedy}") from None
 
 
 def _message(error: Exception) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -101,38 +101,24 @@ def _games(
                 refused[title] = str(error)
                 tell(games)
             else:
-                totals = _totals(member, players, bots, seeds, request, (stopped, tell))
+                totals, ruleset = Totals(), member.ruleset.for_players(players)
+                plan = Plan(member.name, member.overlays, ruleset.digest, players, bots)
+                with refused_for(WorkersLost):
+                    for parts in shared(Sums(plan), ruleset, seeds, *request.crew(games), stopped):
+                        for part in parts:
+                            totals += part
+                            tell(part.played)
+                if totals.played < games:
+                    finish(totals.unfinished, f"{totals.played} of {games} games of {ruleset.id} are done")
                 unfinished += totals.unfinished
                 if totals.games:
                     names = [bot.name for bot in options.bots_for(member.ruleset, players, bots)]
-                    means[title] = means_of(summed_up(member.ruleset.for_players(players), names, totals))
+                    means[title] = means_of(summed_up(ruleset, names, totals))
                 else:
                     refused[title] = "no game ends"
     table = f"{counted(players, 'player')} by the bot {bots}"
     how = f"{counted(games, 'game')} of each, {table}, seeds {start} to {start + games - 1}"
     return FamilyGames(how, means, refused)
-
-
-def _totals(
-    member: Member,
-    players: int,
-    bots: str,
-    seeds: Sequence[int],
-    request: options.Request,
-    run: tuple[Callable[[], bool], Callable[[int], None]],
-) -> Totals:
-    """Play the games of a ruleset. ``run`` returns whether to stop, and is told how many games are over."""
-    ruleset = member.ruleset.for_players(players)
-    plan = Plan(member.name, member.overlays, ruleset.digest, players, bots)
-    totals, (stopped, tell) = Totals(), run
-    with refused_for(WorkersLost):
-        for parts in shared(Sums(plan), ruleset, seeds, request.crew(len(seeds)), request.alone, stopped):
-            for part in parts:
-                totals += part
-                tell(part.played)
-    if totals.played < len(seeds):
-        finish(totals.unfinished, f"{totals.played} of {len(seeds)} games of {ruleset.id} are done")
-    return totals
 
 
 # --- text and data

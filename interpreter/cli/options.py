@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 from msgspec import Struct
 
-from interpreter.cli.failures import refused, refused_for, wrong_value
+from interpreter.cli.failures import refused, refused_for, wrong_use, wrong_value
 from interpreter.cli.output import notice
 
 if TYPE_CHECKING:
@@ -232,9 +232,6 @@ def several_players_option(default: str) -> Callable[[Function], Function]:
     kind, form = _Numbers(), "N[,N]..."
     names = ("-p", "--players", "numbers")
     return click.option(*names, type=kind, multiple=True, callback=flat, metavar=form, help=about)
-    return click.option(
-        "-p", "--players", "numbers", type=_Numbers(), multiple=True, callback=flat, metavar=form, help=about
-    )
 
 
 def games_option(
@@ -354,17 +351,13 @@ class Request(Struct, frozen=True):
 
         return min(self.jobs or cores(), max(1, games))
 
-    def crew(self, games: int) -> AbstractContextManager[Crew] | None:
-        """Return the worker processes; None if this process is enough."""
+    def crew(self, games: int) -> tuple[AbstractContextManager[Crew] | None, float]:
+        """Return the worker processes, None if this process is enough, and the seconds that it plays alone: shorter
+        runs need no workers."""
         from interpreter.simulate.workers import processes
 
         number = self.processes(games)
-        return processes(number) if number > 1 else None
-
-    @property
-    def alone(self) -> float:
-        """The seconds that this process plays alone: shorter runs need no workers."""
-        return ALONE if self.jobs is None else 0.0
+        return processes(number) if number > 1 else None, ALONE if self.jobs is None else 0.0
 
 
 class Setup(Struct, frozen=True):
@@ -463,8 +456,7 @@ def seed_for(seed: int | None) -> int:
 
 
 def players_for(ruleset: Ruleset, players: int | None) -> tuple[Ruleset, int]:
-    """Return the ruleset as composed for the number of players, and the number. Exit with the reason if the ruleset
-    does not allow it."""
+    """Return the ruleset as composed for the number of players, and the number. Exit if it is not allowed."""
     number = ruleset.players.usual if players is None else players
     with refused_for(ValueError):
         ruleset.check_players(number)
@@ -522,14 +514,11 @@ def bots_for(ruleset: Rules, players: int, spec: str | None, persons: Mapping[in
 
 
 def suffix_of(file: Path | str | None, *suffixes: str) -> str:
-    """Return the suffix of a file; the first of these for stdout. Raises :class:`click.UsageError` if it is none of
-    these."""
+    """Return the suffix of a file, which must be one of these; the first one for stdout."""
     from interpreter.base.paths import suffix_of
 
-    try:
+    with wrong_use():
         return suffixes[0] if file is None or str(file) == "-" else suffix_of(file, *suffixes)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
 
 
 def can_be_written(path: Path) -> None:
@@ -544,10 +533,9 @@ def read_log(path: str) -> SavedGame:
     """Read the saved game of a file. Raises :class:`click.UsageError` if the file is none."""
     from interpreter.play.game_records import read_saved_game
 
-    try:
-        with click.open_file(path, encoding="utf-8") as file:
-            return read_saved_game(file.read(), Path(path) if path != "-" else None)
-    except UnicodeDecodeError:
-        raise click.UsageError(f"{path}: not a saved game: not a text file; {_SAVED}") from None
-    except ValueError as error:
-        raise click.UsageError(f"{path}: {error}; {_SAVED}") from None
+    with wrong_use(f"{path}: ", f"; {_SAVED}"), click.open_file(path, encoding="utf-8") as file:
+        try:
+            text = file.read()
+        except UnicodeDecodeError:
+            raise ValueError("not a saved game: not a text file") from None
+        return read_saved_game(text, Path(path) if path != "-" else None)

@@ -115,21 +115,14 @@ def _page(game: Game, player: int) -> object:
     return {name: str(piece) for name, piece in View(live, player).pieces().items()}
 
 
-def _all() -> Mapping[str, Channel]:
-    found: dict[str, Channel] = {
-        **channels.CHANNELS,
-        "explanations": _explanations,
-        "protocol": _protocol,
-        "hints": _hints,
-        "programs as bots": _programs,
-        "picture": _picture,
-        "notebook": game_cell,
-    }
-    if find_spec("numpy"):
-        found["observation"] = _observation
-    if find_spec("starlette") and find_spec("jinja2"):
-        found["page"] = _page
-    return found
-
-
-CHANNELS: Mapping[str, Channel] = _all()
+CHANNELS: Mapping[str, Channel] = {
+    **channels.CHANNELS,
+    "explanations": _explanations,
+    "protocol": _protocol,
+    "hints": _hints,
+    "programs as bots": _programs,
+    "picture": _picture,
+    "notebook": game_cell,
+    **({"observation": _observation} if find_spec("numpy") else {}),
+    **({"page": _page} if find_spec("starlette") and find_spec("jinja2") else {}),
+}

@@ -15,10 +15,11 @@ from interpreter.cli.output import board, notice, say, say_lines, styled
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove, legal_choice
-from interpreter.engine.views import Spoken, board_of, is_shown, question_of
+from interpreter.engine.views import Spoken, question_of
 from interpreter.language.types import SEAT
 from interpreter.play.game_records import write_log
 from interpreter.play.keyboard import numbered, understood
+from interpreter.play.narration import boards_of
 
 __all__ = ["Leaves", "Person", "TakesBack"]
 
@@ -68,12 +69,6 @@ class Person:
         say(styled(question_of(game.table, game.state, decision, self.language, self.seat), bold=True))
         say_lines(numbered(game, decision, codes, self.language))
 
-    def _boards(self, game: Game) -> None:
-        for declaration in game.ruleset.model.boards:
-            if declaration.when != "end of game" and is_shown(game.table, game.state, declaration, self.seat):
-                shown = board_of(game.table, game.state, declaration, self.language, self.seat)
-                board(shown.text, shown.columns, shown.rows)
-
     # --- reading
 
     def _read(self) -> str:
@@ -116,7 +111,8 @@ class Person:
             case "options":
                 self._show(game, decision, codes)
             case "boards":
-                self._boards(game)
+                for shown in boards_of(game, self.language, self.seat):
+                    board(shown.text, shown.columns, shown.rows)
             case "view":
                 say(json.dumps(game.view(player=self.seat), ensure_ascii=False, indent=2))
             case "hint":

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 from textwrap import dedent
 
@@ -17,8 +18,8 @@ from msgspec import Struct
 
 from interpreter.base.source import SourceFile, Span
 from interpreter.editor.workspace import Desk
-from interpreter.engine.pipeline import Examined
 from interpreter.engine.values import type_text
+from interpreter.explain.symbols import signature_text
 from interpreter.language.builtins import FUNCTIONS, OWN_TYPES, OWN_VALUES
 from interpreter.language.check_quietly import check_quietly
 from interpreter.language.grammar import Start
@@ -29,15 +30,7 @@ from interpreter.language.resolve import MAKERS, Names
 from interpreter.language.scope import Frame
 from interpreter.language.syntax_errors import STATEMENTS
 from interpreter.language.texts import Typed
-from interpreter.language.types import (
-    SEAT,
-    KindType,
-    NothingType,
-    PileType,
-    RecordType,
-    Type,
-    accepts,
-)
+from interpreter.language.types import SEAT, KindType, PileType, RecordType, Type, accepts
 from interpreter.language.unfinished import CURSOR, finished
 from interpreter.reading.files import KINDS
 from interpreter.sections.lookup import forms_at, keys_at, scope_at
@@ -48,6 +41,8 @@ __all__ = ["Proposal", "complete"]
 _KEY = re.compile(r"(?P<indent> *)(?P<dashes>(?:- +)*)(?P<key>[\w.,/ -]+?|\"[^\"]*\"):(?: (?P<rest>.*))?$")
 _HEADER = re.compile(rf"^({'|'.join(KINDS)}): +(\S+)", re.MULTILINE)
 _OPENS_TEXT = re.compile(r"(?::|-) +(?:&\w+ +)?\|[-+0-9]*\s*(?:#.*)?$")
+_WITHIN = ("where", "if", "else", "otherwise", "and", "or", "not", "in", "is", "by", "none", "yes", "no", "base")
+"""Keywords inside a line of rule text."""
 _PIECE = re.compile(r"[A-Z]+-?\w*$|[\w]*$")
 
 
@@ -63,11 +58,10 @@ class Proposal(Struct, frozen=True):
 
 @dataclass
 class _Where:
-    """Position of the cursor: the text around it on its line, the path of keys, the lines of its block text, and the
+    """Position of the cursor: the text before it on its line, the path of keys, the lines of its block text, and the
     line number of its outermost key."""
 
     before: str
-    after: str
     path: list[str] = field(default_factory=list)
     block: list[str] | None = None
     entry: int = 0
@@ -99,12 +93,8 @@ def complete(desk: Desk, path: Path, offset: int) -> tuple[list[Proposal], Span]
     where = _where(file, offset)
     match = _PIECE.search(where.before)
     start = offset - len(match[0]) if match else offset
-    home = desk.home(path)
-    header = _HEADER.search(file.text)
-    kind = "ruleset" if re.search(r"^ruleset: ", file.text, re.MULTILINE) else header[1] if header else ""
-    proposals = list(_Completer(desk, path, kind, home.examined if home else None, where, file).proposals())
     best: dict[str, Proposal] = {}
-    for proposal in sorted(proposals, key=lambda each: each.rank):
+    for proposal in sorted(_Completer(desk, path, where, file).proposals(), key=lambda each: each.rank):
         best.setdefault(proposal.text, proposal)
     if best and all("/" in text for text in best):  # an id is one piece
         start = offset - len(re.sub(r".*[^\w/.-]", "", where.before, flags=re.DOTALL))
@@ -115,8 +105,8 @@ def _where(file: SourceFile, offset: int) -> _Where:
     """Return the path of keys at a position, from the lines above it."""
     number, column = file.position(offset)
     line = file.line(number)
-    where = _Where(line[: column - 1], line[column - 1 :])
-    depth = len(line) - len(line.lstrip(" ")) if line.strip() else column - 1
+    where = _Where(line[: column - 1])
+    depth = _depth(line) if line.strip() else column - 1
     own = _KEY.match(where.before)
     if own and not where.before[len(own["indent"]) :].startswith("#"):
         where.path = [*(["0"] if own["dashes"] else []), own["key"].strip('"')]
@@ -127,7 +117,7 @@ def _where(file: SourceFile, offset: int) -> _Where:
     for above in range(number - 1, 0, -1):
         text = file.line(above)
         stripped = text.strip()
-        indent = len(text) - len(text.lstrip(" "))
+        indent = _depth(text)
         if not stripped or (stripped.startswith("#") and indent >= depth):
             lines.insert(0, text)
             continue
@@ -148,12 +138,13 @@ def _where(file: SourceFile, offset: int) -> _Where:
 
 
 class _Completer:
-    def __init__(
-        self, desk: Desk, path: Path, kind: str, examined: Examined | None, where: _Where, file: SourceFile
-    ) -> None:
-        self.desk, self.path, self.kind, self.where, self.file = desk, path, kind, where, file
-        self.examined = examined
-        self.model = examined.model if examined is not None and examined.model is not None else Model("", "", "")
+    def __init__(self, desk: Desk, path: Path, where: _Where, file: SourceFile) -> None:
+        self.desk, self.path, self.where, self.file = desk, path, where, file
+        header, home = _HEADER.search(file.text), desk.home(path)
+        self.kind = "ruleset" if re.search(r"^ruleset: ", file.text, re.MULTILINE) else header[1] if header else ""
+        self.examined = home.examined if home else None
+        self.model = (self.examined and self.examined.model) or Model("", "", "")
+        self.steps = _without_numbers(where.path)
 
     def proposals(self) -> Iterator[Proposal]:
         where = self.where
@@ -241,13 +232,12 @@ class _Completer:
             case [name, decision, "prefer"] if self.kind != "policies":
                 for policy in (checked.policies[name] for checked in self._policies if name in checked.policies):
                     lines = [line for way in policy.decisions.get(decision, ()) for line in way.lines if line.name]
-                    yield from (Proposal(line.name, "line", about=_shortly(line.span)) for line in lines)
+                    yield from (Proposal(line.name, "line", about=" ".join(line.span.text.split())) for line in lines)
 
     @property
     def _decision(self) -> str:
         """Return the decision that the text is about; empty if it is about none."""
-        path = [step for step in self.where.path if not step.isdigit()]
-        below = self._in_policies(path)
+        below, path = self._in_policies(self.steps), self.steps
         return below[1] if below is not None and len(below) > 1 else path[1] if path[:1] == ["decisions"] else ""
 
     @cached_property
@@ -262,7 +252,7 @@ class _Completer:
 
     def _policy_text(self, line: str) -> Iterator[Proposal]:
         """Yield proposals for a line of a policy: alternatives, and the rules and weights of its file."""
-        path = self._in_policies([step for step in self.where.path if not step.isdigit()])
+        path = self._in_policies(self.steps)
         if path is None or len(path) < 3:
             return
         if re.fullmatch(r"\s*\w*", line):
@@ -278,8 +268,7 @@ class _Completer:
                 yield Proposal(name, "rule", ", ".join(f"{each}: {type_}" for each, type_ in rule.parameters), rank=3)
 
     def _values(self, path: list[str], rest: str) -> Iterator[Proposal]:
-        keys = [step for step in path if not step.isdigit()]
-        key = keys[-1] if keys else ""
+        key = ["", *_without_numbers(path)][-1]
         if kinds := self._references(path) or self._references([*path, "0"]):
             yield from self._statements() if "statement" in kinds else self._ids(kinds)
             return
@@ -385,26 +374,10 @@ class _Completer:
         yield from (Proposal(name, "type", "all of them", rank=6) for name in domains)
         yield from (Proposal(word, "word", about=about, rank=5) for word, about in OWN_VALUES.items())
         yield from (Proposal(role, "member", "role", rank=6) for role in model.roles)
-        if not line.strip() or re.fullmatch(r"\s*\w*", line):
+        if re.fullmatch(r"\s*\w*", line):
             yield from (Proposal(word, "keyword", rank=5) for word in (*sorted(STATEMENTS), "require", "base"))
         else:
-            words = (
-                "where",
-                "if",
-                "else",
-                "otherwise",
-                "and",
-                "or",
-                "not",
-                "in",
-                "is",
-                "by",
-                "none",
-                "yes",
-                "no",
-                "base",
-            )
-            yield from (Proposal(word, "keyword", rank=7) for word in words)
+            yield from (Proposal(word, "keyword", rank=7) for word in _WITHIN)
 
     def _attributes(self, type_: Type, names: Names) -> Iterator[Proposal]:
         model = self.model
@@ -420,14 +393,7 @@ class _Completer:
             yield Proposal("top", "attribute", "card")
 
     def _signature(self, name: str) -> str:
-        signature = self.model.signatures.get(name)
-        if signature is None:
-            return ""
-        parameters = ", ".join(f"{each}: {type_text(self.model, type_)}" for each, type_ in signature.parameters)
-        gives = (
-            f" -> {type_text(self.model, signature.result)}" if not isinstance(signature.result, NothingType) else ""
-        )
-        return f"({parameters}){gives}"
+        return signature_text(self.model, name).removeprefix(name)
 
     # --- scope
 
@@ -453,7 +419,7 @@ class _Completer:
     def _around(self, frame: Frame, names: Names) -> None:
         """Add the locals that a declaration provides to its texts: values of an event, binders, and the parameters of
         the layer below."""
-        path = [step for step in self.where.path if not step.isdigit()]
+        path = self.steps
         if path[-1:] == ["start"]:
             frame.add("who", SEAT)
         if len(path) >= 2 and "rules" in path[:-1]:
@@ -469,29 +435,27 @@ class _Completer:
 
     def _entry_lines(self) -> list[str]:
         """Return the lines of the declaration around the position."""
-        path = [step for step in self.where.path if not step.isdigit()]
-        if len(path) < 3 or not self.where.entry:
+        if len(self.steps) < 3 or not self.where.entry:
             return []
-        name = path[-2]
+        name = self.steps[-2]
         lines = self.file.text.split("\n")
         here = next((i for i, line in enumerate(lines) if re.match(rf"\s+{re.escape(name)}:", line)), None)
         if here is None:
             return []
-        depth = len(lines[here]) - len(lines[here].lstrip(" "))
-        body: list[str] = []
-        for line in lines[here + 1 :]:
-            indent = len(line) - len(line.lstrip(" "))
-            if line.strip() and indent <= depth:
-                break
-            body.append(line)
-        return body
+        depth = _depth(lines[here])
+        return list(takewhile(lambda line: not line.strip() or _depth(line) > depth, lines[here + 1 :]))
 
 
-def _shortly(span: Span) -> str:
-    return " ".join(span.text.split())
+def _without_numbers(path: list[str]) -> list[str]:
+    """Return the keys of a path, without the numbers of list items."""
+    return [step for step in path if not step.isdigit()]
 
 
 def _without_last_line(text: str) -> str:
     """Return a text up to the indentation of its last line."""
     above, line_break, last = text.rpartition("\n")
-    return above + line_break + last[: len(last) - len(last.lstrip(" "))]
+    return above + line_break + last[: _depth(last)]
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))

@@ -42,9 +42,7 @@ _WHY = {
     "attributes": "it is the column heading of printed cards, nodes or links",
     "statements": "it is the id of a rulebook sentence",
     "files": "it is the path of the file; move the file and change its id",
-    "functions": "it is part of the language",
-    "language": "it is part of the language",
-    "base": "it is part of the language",
+    **dict.fromkeys(("functions", "language", "base"), "it is part of the language"),
 }
 
 

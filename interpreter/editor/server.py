@@ -111,8 +111,11 @@ def _path(uri: str) -> Path | None:
 # --- the server -------------------------------------------------------------------------------------------------------
 
 
-class _AtPlace(Protocol):
+class _AboutFile(Protocol):
     text_document: lsp.TextDocumentIdentifier
+
+
+class _AtPlace(Protocol):
     position: lsp.Position
 
 
@@ -129,36 +132,30 @@ class _Session:
 
     # --- texts
 
-    def opened(self, params: lsp.DidOpenTextDocumentParams) -> None:
-        self._changed(params.text_document.uri, params.text_document.text)
+    def opened(self, path: Path, params: lsp.DidOpenTextDocumentParams) -> None:
+        self._changed(path, params.text_document.text)
 
-    def changed(self, params: lsp.DidChangeTextDocumentParams) -> None:
-        self._changed(params.text_document.uri, params.content_changes[-1].text)
+    def changed(self, path: Path, params: lsp.DidChangeTextDocumentParams) -> None:
+        self._changed(path, params.content_changes[-1].text)
 
-    def saved(self, params: lsp.DidSaveTextDocumentParams) -> None:
-        path = _path(params.text_document.uri)
-        if path is not None:
+    def saved(self, path: Path, params: lsp.DidSaveTextDocumentParams) -> None:
+        self._check(path)
+
+    def closed(self, path: Path, params: lsp.DidCloseTextDocumentParams) -> None:
+        self.desk.write(path, None)
+        if path.is_file():
             self._check(path)
 
-    def closed(self, params: lsp.DidCloseTextDocumentParams) -> None:
-        path = _path(params.text_document.uri)
-        if path is not None:
-            self.desk.write(path, None)
-            if path.is_file():
-                self._check(path)
-
-    def watched(self, params: lsp.DidChangeWatchedFilesParams) -> None:
+    def watched(self) -> None:
         """Check all open files again, since files have changed on disk."""
         self.desk.look_again()
         for path in self.desk.texts:
             self._check(path)
 
-    def _changed(self, uri: str, text: str) -> None:
-        path = _path(uri)
-        if path is not None:
-            self.desk.write(path, text)
-            self.typed = monotonic()
-            self._check(path)
+    def _changed(self, path: Path, text: str) -> None:
+        self.desk.write(path, text)
+        self.typed = monotonic()
+        self._check(path)
 
     def _check(self, path: Path) -> None:
         """Restart the check of a file. Checks of other files continue."""
@@ -193,58 +190,41 @@ class _Session:
 
     # --- requests
 
-    def _at(self, params: _AtPlace) -> tuple[Path, int] | None:
-        path = _path(params.text_document.uri)
-        if path is None:
-            return None
-        return path, offset_at(self.desk.file(path), params.position)
+    def _offset(self, path: Path, params: _AtPlace) -> int:
+        return offset_at(self.desk.file(path), params.position)
 
-    def hover(self, params: lsp.HoverParams) -> lsp.Hover | None:
-        at = self._at(params)
-        answer = self.answers.hover(*at) if at else None
+    def hover(self, path: Path, params: lsp.HoverParams) -> lsp.Hover | None:
+        answer = self.answers.hover(path, self._offset(path, params))
         if answer is None:
             return None
         return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, answer[0]), _range(answer[1]))
 
-    def definition(self, params: lsp.DefinitionParams) -> list[lsp.Location]:
-        at = self._at(params)
-        return _locations(self.answers.definition(*at)) if at else []
+    def definition(self, path: Path, params: lsp.DefinitionParams) -> list[lsp.Location]:
+        return _locations(self.answers.definition(path, self._offset(path, params)))
 
-    def references(self, params: lsp.ReferenceParams) -> list[lsp.Location]:
-        at = self._at(params)
-        if at is None:
-            return []
-        return _locations(self.answers.references(*at, declarations=params.context.include_declaration))
+    def references(self, path: Path, params: lsp.ReferenceParams) -> list[lsp.Location]:
+        declarations = params.context.include_declaration
+        return _locations(self.answers.references(path, self._offset(path, params), declarations=declarations))
 
-    def completion(self, params: lsp.CompletionParams) -> lsp.CompletionList:
-        at = self._at(params)
-        proposals, piece = complete(self.desk, *at) if at else ([], None)
-        items = [_item(each, _range(piece)) for each in proposals] if piece else []
-        return lsp.CompletionList(is_incomplete=False, items=items)
+    def completion(self, path: Path, params: lsp.CompletionParams) -> lsp.CompletionList:
+        proposals, piece = complete(self.desk, path, self._offset(path, params))
+        return lsp.CompletionList(is_incomplete=False, items=[_item(each, _range(piece)) for each in proposals])
 
-    def symbols(self, params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
-        path = _path(params.text_document.uri)
-        return [_symbol(each) for each in self.answers.symbols(path)] if path else []
+    def symbols(self, path: Path, params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
+        return list(map(_symbol, self.answers.symbols(path)))
 
-    def renamable(self, params: lsp.PrepareRenameParams) -> lsp.Range | None:
-        at = self._at(params)
-        return _range(_or_refuse(lambda: renamable(self.answers, *at))) if at else None
+    def renamable(self, path: Path, params: lsp.PrepareRenameParams) -> lsp.Range:
+        return _range(_or_refuse(lambda: renamable(self.answers, path, self._offset(path, params))))
 
-    def rename(self, params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
-        at = self._at(params)
-        if at is None:
-            return None
-        places = _or_refuse(lambda: rename(self.answers, *at, params.new_name))
+    def rename(self, path: Path, params: lsp.RenameParams) -> lsp.WorkspaceEdit:
+        places = _or_refuse(lambda: rename(self.answers, path, self._offset(path, params), params.new_name))
         edits: dict[str, list[lsp.TextEdit]] = {}
         for place in dict.fromkeys(places):
             edits.setdefault(_uri(place.path), []).append(lsp.TextEdit(_range(place.span), params.new_name))
         return lsp.WorkspaceEdit(changes=edits)
 
-    def formatting(self, params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
+    def formatting(self, path: Path, params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
         """Return edits of the lines that formatting changes; None if the file has syntax errors."""
-        path = _path(params.text_document.uri)
-        if path is None:
-            return None
         file = self.desk.file(path)
         written, _ = tidy(file)
         return None if written is None else list(_line_edits(file.text, written))
@@ -259,7 +239,6 @@ def make_server(version: str) -> LanguageServer:
         lsp.TEXT_DOCUMENT_DID_CHANGE: (session.changed, None),
         lsp.TEXT_DOCUMENT_DID_SAVE: (session.saved, None),
         lsp.TEXT_DOCUMENT_DID_CLOSE: (session.closed, None),
-        lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES: (session.watched, None),
         lsp.TEXT_DOCUMENT_HOVER: (session.hover, None),
         lsp.TEXT_DOCUMENT_DEFINITION: (session.definition, None),
         lsp.TEXT_DOCUMENT_REFERENCES: (session.references, None),
@@ -270,17 +249,15 @@ def make_server(version: str) -> LanguageServer:
         lsp.TEXT_DOCUMENT_FORMATTING: (session.formatting, None),
     }
     for name, (answer, options) in answers.items():
-        server.feature(name, options)(_plain(answer))
+        server.feature(name, options)(partial(_answered, answer))
+    server.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)(lambda _: session.watched())
     return server
 
 
-def _plain(answer: Callable[..., object]) -> Callable[..., object]:
-    """Return a plain function of one parameter, since the library cannot register bound methods."""
-    return partial(_call, answer)
-
-
-def _call(answer: Callable[..., object], params: object) -> object:
-    return answer(params)
+def _answered(answer: Callable[..., object], params: _AboutFile) -> object:
+    """Answer a request about a file; None for URIs that are no files."""
+    path = _path(params.text_document.uri)
+    return answer(path, params) if path is not None else None
 
 
 # --- protocol types -------------------------------------------------------------------------------------------------

@@ -244,8 +244,7 @@ class Desk:
     # --- checking
 
     def check(self, path: Path) -> Iterator[dict[Path, list[Diagnostic]]]:
-        """Check a file in short steps and yield all diagnostics after each. Callers with a newer text can stop
-        early."""
+        """Check a file in short steps and yield all diagnostics after each, so that callers can stop early."""
         document, diagnostics = self._document(path, self.texts)
         if document is None and not self._is_ours(path):
             diagnostics = []

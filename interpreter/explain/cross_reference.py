@@ -190,8 +190,6 @@ def facts_of(ruleset: Rules, section: str, name: str) -> Iterator[tuple[str, str
             setting = model.settings[name]
             yield "type", type_text(ruleset, setting.type)
             yield "check", setting.check or ""
-        case _:
-            return
 
 
 def type_text(ruleset: Rules, type_: Type) -> str:
@@ -285,11 +283,8 @@ def _key(ruleset: Rules, table: Table, index: int, text: str) -> int:
         raise LookupError(f"unknown {type_.name} `{text}`{did_you_mean(text, members)}")
     if text.isdecimal():
         return int(text)
-    raise LookupError(f"got `{text}`, want a {_number_word(type_)} for `{table.keys[index]}`")
-
-
-def _number_word(type_: Type) -> str:
-    return "whole number" if isinstance(type_, IntType) else str(type_)
+    want = "whole number" if isinstance(type_, IntType) else str(type_)
+    raise LookupError(f"got `{text}`, want a {want} for `{table.keys[index]}`")
 
 
 def statement_explained(ruleset: Rules, id: str) -> Explanation:
@@ -297,12 +292,7 @@ def statement_explained(ruleset: Rules, id: str) -> Explanation:
     from interpreter.testing.suite import suite_of
 
     statement = ruleset.statements[id]
-    facts = (
-        ("book", statement.book),
-        ("kind", statement.kind),
-        ("text", statement.text),
-        ("reading", statement.reading),
-    )
+    facts = tuple((key, value) for key in ("book", "kind", "text", "reading") if (value := getattr(statement, key)))
     citing = [
         Use(_citing(citation), line_of(citation.span)) for citation in citations_of(ruleset) if id in citation.cites
     ]
@@ -311,8 +301,7 @@ def statement_explained(ruleset: Rules, id: str) -> Explanation:
         for scenario in suite_of([ruleset.id], ruleset.shelf).scenarios
         if id in scenario.statements
     ]
-    present_facts = tuple((key, value) for key, value in facts if value)
-    return Explanation(id, "statement", present_facts, (), (*citing, *scenarios))
+    return Explanation(id, "statement", facts, (), (*citing, *scenarios))
 
 
 def _citing(citation: Citation) -> str:

@@ -11,6 +11,7 @@ from heapq import heappop, heappush
 from msgspec import Struct
 
 from interpreter.engine.setup import walkable
+from interpreter.kernel.graphs import Graph
 from interpreter.language.model import GraphDecl
 
 __all__ = ["Figures", "Network", "bridges_of", "figures_of", "first_nodes"]
@@ -39,8 +40,7 @@ class Figures(Struct, frozen=True):
 
 
 def figures_of(graph: GraphDecl, first: int) -> Figures:
-    """Compute the metrics of a graph. Links without length count 1. Bridges and parts ignore directions, all else
-    respects them."""
+    """Compute the metrics of a graph. Links without length count 1. Bridges and parts ignore directions."""
     walked, lengths = walkable(graph)
     ways = [(start, end, lengths[number]) for start, end, number in walked.links]
     links = [(link.a, link.b, 1) for link in graph.links]
@@ -59,38 +59,13 @@ def figures_of(graph: GraphDecl, first: int) -> Figures:
 
 
 def bridges_of(count: int, links: Sequence[tuple[int, int, int]]) -> tuple[int, ...]:
-    """Return the bridges, links whose removal disconnects nodes (Tarjan 1974), in order."""
-    neighbours = _near(count, links)
-    seen = [0] * count  # discovery time, from 1
-    low = [0] * count  # earliest discovery time reachable from the subtree without the link to its parent
-    bridges: list[int] = []
-    time = 0
-    for root in range(count):
-        if seen[root]:
-            continue
-        time += 1
-        seen[root] = low[root] = time
-        path = [(root, -1, iter(neighbours[root]))]
-        while path:
-            node, parent_link, others = path[-1]
-            for _, other, link in others:
-                if link == parent_link:
-                    continue
-                if seen[other]:
-                    low[node] = min(low[node], seen[other])
-                    continue
-                time += 1
-                seen[other] = low[other] = time
-                path.append((other, link, iter(neighbours[other])))
-                break
-            else:
-                path.pop()
-                if path:
-                    before = path[-1][0]
-                    low[before] = min(low[before], low[node])
-                    if low[node] > seen[before]:
-                        bridges.append(parent_link)
-    return tuple(sorted(bridges))
+    """Return the bridges, links whose removal disconnects nodes, in order."""
+
+    def parts(left: Sequence[tuple[int, int, int]]) -> int:
+        return len(Graph(count, tuple(left)).components(range(count)))
+
+    joined = parts(links)
+    return tuple(place for place in range(len(links)) if parts([*links[:place], *links[place + 1 :]]) > joined)
 
 
 def first_nodes(

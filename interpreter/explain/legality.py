@@ -70,40 +70,32 @@ class _Asker:
         assert decision is not None
         option = decision.site.options[number]
         layer = game.ruleset.program.reach.procedures[decision.site.procedure]
-        rule = layer.spoken, option.core.cites, layer.cites
+        own = option.core.cites
         env = known_locals(game.table, decision.frame, self._player)
         if option.core.guard is not None:
-            yield from self._asked(option.core.guard, env, *rule)
+            yield from self._asked(option.core.guard, env, layer, own)
         for variable, value, choice in zip(option.variables, values, option.core.choices, strict=True):
-            yield self._offered(choice, env, value, *rule)
+            yield self._offered(choice, env, value, layer, own)
             env[variable] = value
         for test in option.core.tests:
-            yield from self._asked(test, env, *rule)
+            yield from self._asked(test, env, layer, own)
 
     def _offered(
-        self,
-        choice: core.Choice,
-        env: list[Value],
-        value: Value,
-        rule: str,
-        own: tuple[str, ...],
-        cites: tuple[str, ...],
+        self, choice: core.Choice, env: list[Value], value: Value, layer: RuleLayer, own: tuple[str, ...]
     ) -> Asked:
-        text, place = f"{choice.name} in {text_of(choice.items)}", str(choice.span)
         shown = [(choice.name, self._names.text(value, choice.type))]
-        domain = self._value(choice.items, env)
-        quotes = self._quotes(own, cites)
-        if domain is _UNKNOWN:
-            return Asked(text, None, tuple(shown), rule, place, quotes)
-        if trait := trait_of(self._names, domain, choice.type):
-            shown.append((f"{choice.name}.{trait.name}", self._names.text(trait.values[value], trait.type)))
-        shown.append((text_of(choice.items), domain_text(self._names, domain, choice)))
-        return Asked(text, value in domain, tuple(shown), rule, place, quotes)
+        domain, items = self._value(choice.items, env), text_of(choice.items)
+        quotes, holds = self._quotes(own, layer.cites), None if domain is _UNKNOWN else value in domain
+        if domain is not _UNKNOWN:
+            if trait := trait_of(self._names, domain, choice.type):
+                shown.append((f"{choice.name}.{trait.name}", self._names.text(trait.values[value], trait.type)))
+            shown.append((items, domain_text(self._names, domain, choice)))
+        return Asked(f"{choice.name} in {items}", holds, tuple(shown), layer.spoken, str(choice.span), quotes)
 
     def _asked(
-        self, node: core.Expression, env: list[Value], rule: str, own: tuple[str, ...], cites: tuple[str, ...]
+        self, node: core.Expression, env: list[Value], layer: RuleLayer, own: tuple[str, ...] = ()
     ) -> Iterator[Asked]:
-        """Evaluate a condition or, if it only calls a verdict, the lines of the verdict."""
+        """Evaluate a condition of a layer or, if it only calls a verdict, the lines of the verdict."""
         lines = self._verdict(node, env)
         if lines is not None:
             yield from lines
@@ -112,8 +104,8 @@ class _Asker:
             return  # `require yes` is no condition
         value = self._value(node, env)
         holds = None if value is _UNKNOWN else bool(value)
-        quotes = self._quotes(own, cites)
-        yield Asked(text_of(node), holds, tuple(self._sides(node, env)), rule, str(node.span), quotes)
+        quotes = self._quotes(own, layer.cites)
+        yield Asked(text_of(node), holds, tuple(self._sides(node, env)), layer.spoken, str(node.span), quotes)
 
     def _verdict(self, node: core.Expression, env: list[Value]) -> Iterator[Asked] | None:
         if not isinstance(node, core.CallBase | core.CallRule):
@@ -132,14 +124,14 @@ class _Asker:
         env: list[Value] = [*values, *([None] * (layer.local_count - len(values)))]
         if layer.guard is not None and (applies := self._value(layer.guard, env)) is not True:
             if applies is _UNKNOWN:
-                yield from self._asked(layer.guard, env, layer.spoken, (), layer.cites)
+                yield from self._asked(layer.guard, env, layer)
             yield from self._lines(layer.below, values, called)
             return
         for line in _requirements(layer):
             if line.bind is None:
                 read = {each.index for each in descendants(line.test) if isinstance(each, core.Local)}
                 cites = (*line.cites, *(cite for local in sorted(read) for cite in called.get(local, ())))
-                yield from self._asked(line.test, env, layer.spoken, cites, layer.cites)
+                yield from self._asked(line.test, env, layer, cites)
             else:
                 env[line.bind], called[line.bind] = self._value(line.test, env), (*self._functions.cites,)
 
@@ -188,7 +180,6 @@ class _Traced(Functions):
     def _function(self, name: str) -> Called:
         call, layer = super()._function(name), self.program.reach.procedures[name]
         guard = self.expressions.compile(layer.guard) if layer.guard is not None else None
-
         own = (*layer.cites, *(cite for line in _requirements(layer) for cite in line.cites))
 
         def traced(state: State, values: tuple[Value, ...]) -> Value:

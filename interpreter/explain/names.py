@@ -47,8 +47,7 @@ _INSIDE = {"attributes": "attribute", "fields": "field", "members": "member", "o
 
 
 def explain(ruleset: Rules, name: str) -> list[Explanation]:
-    """Return all meanings of a name in a ruleset, or the sentences that say some words. Raises ``LookupError``, with a
-    suggestion, if there are none."""
+    """Return all meanings of a name in a ruleset, or the sentences that say some words. Raises ``LookupError``."""
     return Lexicon(ruleset).explain(name)
 
 
@@ -125,7 +124,6 @@ class Lexicon:
     # --- explanations
 
     def explain(self, name: str) -> list[Explanation]:
-        """Return all meanings of a name, or the sentences that say some words. Raises ``LookupError``."""
         if name in self.ruleset.statements:
             return [statement_explained(self.ruleset, name)]
         if match := _CELL.fullmatch(name.strip()):

@@ -46,10 +46,9 @@ def said(ruleset: Rules, text: str) -> list[Explanation]:
     best = dict.fromkeys(Use(f"{each.label}: {each.text}".strip(": "), each.place) for *_, each in ranked)
     if not best:
         return []
-    number = counted(len(best), "place") + (
-        f", of which the first {MOST_FOUND} follow" if len(best) > MOST_FOUND else ""
-    )
-    return [Explanation(text, "words", (("found", number),), (), tuple(best)[:MOST_FOUND])]
+    first = f", of which the first {MOST_FOUND} follow" if len(best) > MOST_FOUND else ""
+    found = ("found", f"{counted(len(best), 'place')}{first}")
+    return [Explanation(text, "words", (found,), (), tuple(best)[:MOST_FOUND])]
 
 
 def _words(text: str) -> list[str]:
@@ -95,13 +94,11 @@ def _statements(ruleset: Rules) -> Iterator[_Sentence]:
 def _log(ruleset: Rules) -> Iterator[_Sentence]:
     """Yield the sentences of the log and other words of the game, in all languages."""
     sections = ruleset.composition.sections
-    for section, name, entries in (
-        *(("event", name, entries) for name, entries in sections.get("events", {}).items()),
-        *(("words of", name, entries) for name, entries in sections.get("says", {}).items()),
-    ):
-        for entry in entries:
-            for scalar in _texts(entry.value if section == "words of" else entry.get("says")):
-                yield _Sentence(f"{section} `{name}`", line_of(scalar.span), "", scalar.text)
+    for section in ("events", "says"):
+        for name, entries in sections.get(section, {}).items():
+            for entry in entries:
+                for scalar in _texts(entry.value if section == "says" else entry.get("says")):
+                    yield _Sentence(f"{WORDS[section]} `{name}`", line_of(scalar.span), "", scalar.text)
 
 
 def _texts(value: Value | None) -> Iterator[Scalar]:

@@ -70,8 +70,7 @@ class Header(TypedDict):
 
 
 class Difference(Exception):
-    """Raised if a replay differs from the saved game. ``number`` is the choice (from 1) at which it differs; 0 means
-    before all choices."""
+    """Raised if a replay differs from the saved game at the choice ``number``; 0 means before all choices."""
 
     def __init__(self, number: int, message: str) -> None:
         super().__init__(message)
@@ -158,8 +157,7 @@ def writing_log(game: Game, write: Callable[[str], object]) -> Iterator[None]:
 
 
 def read_saved_game(text: str, file: Path | None = None) -> SavedGame:
-    """Parse a log or a save; it may begin with a byte order mark. Raises ``ValueError`` with the number of an invalid
-    line."""
+    """Parse a log or a save. Raises ``ValueError`` with the number of an invalid line."""
     lines: list[dict[str, Value]] = []
     for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
         if not line.strip():

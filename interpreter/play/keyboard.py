@@ -202,8 +202,7 @@ def _named(words: list[str], option: OptionSite) -> list[str]:
 
 
 def _groupings(words: list[str], most: int) -> Iterator[list[str]]:
-    """Yield the ways to join neighbouring words to at most so many values, those with the most values first. No value
-    ends at a separator."""
+    """Yield the ways to join words to at most so many values, most values first. No value ends at a separator."""
     places = [place for place in range(1, len(words)) if not {words[place - 1][-1:], words[place]} & set(",;|–")]
     for size in range(min(most, len(words)), 0, -1):
         for cuts in islice(combinations(places, size - 1), MOST_GROUPINGS):

@@ -43,8 +43,7 @@ class Watcher(Protocol):
 
 
 def who_decides(bots: Sequence[Bot], decision: Decision) -> Bot:
-    """Return the bot that decides. Raises :class:`RuleFailure` for a seat that the rules play, which must not
-    decide."""
+    """Return the bot that decides. Raises :class:`RuleFailure` for a seat that the rules play."""
     if decision.actor < len(bots):
         return bots[decision.actor]
     seat = decision.named.names.text(decision.actor, SEAT)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -24,7 +24,7 @@ from interpreter.engine.views import (
 )
 from interpreter.language.types import SEAT
 
-__all__ = ["Narrator", "sentences", "without_actor", "words_of"]
+__all__ = ["Narrator", "boards_of", "sentences", "without_actor", "words_of"]
 
 T = TypeVar("T")
 
@@ -70,15 +70,13 @@ class Narrator:
 
     def moment(self, game: Game, word: str) -> None:
         self.lines(game)
-        for board in game.ruleset.model.boards:
-            if board.when == word and is_shown(game.table, game.state, board, self.player):
-                self.tell(board_of(game.table, game.state, board, self.language, self.player))
+        for board in boards_of(game, self.language, self.player, word):
+            self.tell(board)
 
     def boards(self, game: Game) -> None:
         """Narrate all boards as they are now, for readers who join a running game."""
-        for board in game.ruleset.model.boards:
-            if board.when != "end of game" and is_shown(game.table, game.state, board, self.player):
-                self.tell(board_of(game.table, game.state, board, self.language, self.player))
+        for board in boards_of(game, self.language, self.player):
+            self.tell(board)
 
     def asked(self, game: Game, decision: Decision) -> None:
         if decision.actor == self.player:
@@ -93,8 +91,7 @@ class Narrator:
         self.lines(game)
 
     def lines(self, game: Game) -> None:
-        """Narrate new lines. Revealed choices are narrated again, so reading starts at the first sealed choice until
-        then."""
+        """Narrate new lines, from the first sealed choice on: revealed choices are narrated again."""
         lines = list(lines_since(game.table, game.state, self._start, self.player, self.language))
         for line in lines[self._told :]:
             self.tell(line)
@@ -105,6 +102,14 @@ class Narrator:
     def forget(self, game: Game) -> None:
         """Skip the events so far, because they were narrated or undone."""
         self._start, self._told = len(game.state.log), 0
+
+
+def boards_of(game: Game, language: str, player: int | None = None, moment: str = "") -> Iterator[BoardTable]:
+    """Yield the boards of a moment that a player may see; without a moment, all but those of the end of the game."""
+    for board in game.ruleset.model.boards:
+        is_due = board.when == moment if moment else board.when != "end of game"
+        if is_due and is_shown(game.table, game.state, board, player):
+            yield board_of(game.table, game.state, board, language, player)
 
 
 def sentences(lines: Iterable[tuple[T, Line]]) -> list[list[tuple[T, str]]]:

@@ -52,6 +52,7 @@ WAYS = {
     "explain/legality.py conditions_of": "explanations",
     "explain/provenance.py account_of": "page",  # its lines and places are those of the log
     "pages/notebook.py game_cell": "notebook",
+    "play/narration.py boards_of": "boards",
     "serve/live.py log": "page",
     # how the others work
     "engine/foreseen.py veiled": "taking back",

@@ -13,18 +13,21 @@ from msgspec import to_builtins
 from interpreter import __version__
 from interpreter.base.plurals import counted
 from interpreter.cli import options
+from interpreter.cli.failures import wrong_use, wrong_value
 from interpreter.cli.output import as_json, notice, say, say_table
 from interpreter.cli.progress import counted as shown
 from interpreter.cli.progress import finish
 
 if TYPE_CHECKING:
-    from interpreter.simulate.baseline import Change, Report, RowFigures
+    from interpreter.simulate.baseline import Change, Report
     from interpreter.simulate.throughput import Sample, Subject
 
 __all__ = ["command"]
 
 USUAL = 4
 """Default number of players, or the closest allowed one."""
+BESIDE, CELL = 6, 11
+"""Figures of a line, and their width."""
 
 
 @click.command("bench")
@@ -69,21 +72,25 @@ def command(
       regelwerk bench --save before.json
       regelwerk bench --baseline before.json
     """
-    from interpreter.simulate.baseline import changes, report, row_of
+    from interpreter.simulate.baseline import FIGURES, changes, read_report, report, row_of
 
     if save is not None and not save.parent.is_dir():
         raise click.BadParameter(f"no such folder: {save.parent}", param_hint="--save")
-    kept = _baseline(baseline) if baseline is not None else None
+    with wrong_use(f"{baseline}: "):
+        kept = read_report(baseline.read_text(encoding="utf-8", errors="replace")) if baseline is not None else None
     if (request.overlays or request.settings) and not rulesets:
         raise click.UsageError("overlays and settings go with the name of a ruleset")
     subjects: list[Subject] = []
     samples: list[list[Sample]] = []
-    table = _Table()
     for subject in _subjects(request, rulesets, numbers):
         subjects.append(subject)
         samples.append([subject.sample(seconds) for _ in shown(range(rounds), rounds, subject.title)])
         if output == "text":
-            table.add(row_of(subject, samples[-1]))
+            if len(samples) == 1:
+                _say("ruleset, players, bot", [figure.title for figure in FIGURES.values()])
+            row = row_of(subject, samples[-1])
+            about = f"{row['ruleset']}, {counted(row['players'], 'player')}, {row['policy']}"
+            _say(about, [_number(row["figures"][name]) for name in FIGURES])
     if not subjects:
         raise click.UsageError("no ruleset allows this number of players")
     data = report(__version__, subjects, samples, seconds)
@@ -97,15 +104,6 @@ def command(
     finish([game for subject in subjects for game in subject.unfinished.values()])
     if any(change.worse for change in differences) or (kept is not None and not differences):
         raise click.exceptions.Exit(1)
-
-
-def _baseline(path: Path) -> Report:
-    from interpreter.simulate.baseline import read_report
-
-    try:
-        return read_report(path.read_text(encoding="utf-8", errors="replace"))
-    except ValueError as error:
-        raise click.UsageError(f"{path}: {error}") from None
 
 
 # --- measurements
@@ -127,10 +125,8 @@ def _subjects(request: options.Request, rulesets: Sequence[str], numbers: Sequen
                 notice(f"{name}: not for {number} players")
                 continue
             values = options.settings_for(ruleset, number, request.settings)
-            try:
+            with wrong_value("--bots", about=f"{name}: "):
                 subject = Subject(name, number, request.bots, ruleset, request.overlays, values)
-            except ValueError as error:
-                raise click.BadParameter(f"{name}: {error}", param_hint="--bots") from None
             if request.bots is not None and "," in request.bots:
                 raise click.BadParameter("one policy plays all seats", param_hint="--bots")
             yield subject
@@ -139,28 +135,11 @@ def _subjects(request: options.Request, rulesets: Sequence[str], numbers: Sequen
 # --- output
 
 
-class _Table:
-    """Table printed row by row as figures come in: a line that names the row, and its figures below it."""
-
-    BESIDE, CELL = 6, 11
-    """Figures of a line, and their width."""
-
-    def __init__(self) -> None:
-        self.begun = False
-
-    def add(self, row: RowFigures) -> None:
-        from interpreter.simulate.baseline import FIGURES
-
-        if not self.begun:
-            self._say("ruleset, players, bot", [figure.title for figure in FIGURES.values()])
-        self.begun = True
-        about = f"{row['ruleset']}, {counted(row['players'], 'player')}, {row['policy']}"
-        self._say(about, [_number(row["figures"][name]) for name in FIGURES])
-
-    def _say(self, about: str, figures: Sequence[str]) -> None:
-        say(about)
-        for start in range(0, len(figures), self.BESIDE):
-            say("  " + "  ".join(cell.rjust(self.CELL) for cell in figures[start : start + self.BESIDE]))
+def _say(about: str, figures: Sequence[str]) -> None:
+    """Print a line that names a row, and its figures below it."""
+    say(about)
+    for start in range(0, len(figures), BESIDE):
+        say("  " + "  ".join(cell.rjust(CELL) for cell in figures[start : start + BESIDE]))
 
 
 def _compared(kept: Report, data: Report, differences: Sequence[Change]) -> None:

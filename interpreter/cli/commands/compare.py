@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from math import isfinite
 from pathlib import Path
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from interpreter.compare.graph_changes import GraphChanges
     from interpreter.engine.ruleset import Ruleset
     from interpreter.pages.comparison import Played
+    from interpreter.simulate.workers import Job
 
 USUAL_GAMES = 100
 _LEAST, _MOST = 70, 140
@@ -51,6 +52,7 @@ _BRIEF, _LARGEST = 25, 5
 __all__ = ["command"]
 
 _Found = TypeVar("_Found")
+_Given = TypeVar("_Given")
 
 
 @click.command("compare")
@@ -158,28 +160,27 @@ def _compared(names: tuple[str, str], request: options.Request) -> Comparison:
     a, b = sides_of(*names, request.overlays)
     if request.players is not None:
         (a, _), (b, _) = options.players_for(a, request.players), options.players_for(b, request.players)
-    return differences(Compared(a), Compared(b), _known_to_both(a, b, request.settings), request.players)
+    return differences(Compared(a), Compared(b), _known((a, b), request.settings), request.players)
 
 
-def _known_to_both(a: Ruleset, b: Ruleset, assignments: Sequence[str]) -> dict[str, Json]:
-    return {**_known(a, assignments, b), **_known(b, assignments, a)}
-
-
-def _known(ruleset: Ruleset, assignments: Sequence[str], other: Ruleset) -> dict[str, Json]:
-    """Return the given settings that the ruleset has, with checked values. Each must exist on at least one side."""
+def _known(sides: Sequence[Ruleset], assignments: Sequence[str]) -> dict[str, Json]:
+    """Return the given settings with checked values. Each must exist on at least one side."""
     from interpreter.base.suggest import did_you_mean_one_of
 
-    typed = options.settings_given(ruleset, assignments)
-    for key in typed:
-        if not ruleset.has_setting(key) and not other.has_setting(key):
-            known = [*ruleset.model.settings, *ruleset.model.interpretations]
-            near = did_you_mean_one_of(key, [*known, *other.model.settings, *other.model.interpretations])
-            raise click.BadParameter(f"neither of the two has a setting `{key}`{near}", param_hint="--set")
-    options.check_effect(typed, ruleset, other)
-    own = {key: value for key, value in typed.items() if ruleset.has_setting(key)}
-    with wrong_value("--set"):
-        values = ruleset.settings(own)
-    return {name: values[name] for name in own}
+    known: dict[str, Json] = {}
+    for ruleset in sides:
+        typed = options.settings_given(ruleset, assignments)
+        for key in typed:
+            if not any(side.has_setting(key) for side in sides):
+                names = (name for side in sides for name in (*side.model.settings, *side.model.interpretations))
+                near = did_you_mean_one_of(key, names)
+                raise click.BadParameter(f"neither of the two has a setting `{key}`{near}", param_hint="--set")
+        options.check_effect(typed, *sides)
+        own = {key: value for key, value in typed.items() if ruleset.has_setting(key)}
+        with wrong_value("--set"):
+            values = ruleset.settings(own)
+        known |= {name: values[name] for name in own}
+    return known
 
 
 def _played(comparison: Comparison, names: tuple[str, str], request: options.Request, games: int, each: bool) -> Played:
@@ -194,7 +195,6 @@ def _played(comparison: Comparison, names: tuple[str, str], request: options.Req
     from interpreter.compare.paired_games import PairPlan
     from interpreter.pages.comparison import Played
     from interpreter.simulate.simulation import Unfinished, finished
-    from interpreter.simulate.workers import shared
 
     number = request.players or max(comparison.a.players.usual, comparison.b.players.usual)
     (a, _), (b, _) = options.players_for(comparison.a, number), options.players_for(comparison.b, number)
@@ -204,27 +204,18 @@ def _played(comparison: Comparison, names: tuple[str, str], request: options.Req
         options.bots_for(side, number, bots)
         with wrong_value("--set"):
             side.new_game(number, settings=own_settings(side, values))
-    known = _known_to_both(a, b, request.settings)
+    known = _known((a, b), request.settings)
     found = comparison if request.players is not None else differences(Compared(a), Compared(b), known, number)
     digests = a.digest, b.digest
     plan = PairPlan(names, request.overlays, digests, number, bots, tuple(values.items()), tuple(known.items()))
-    seeds, alone = range(start, start + games), request.alone
-    tried = _collected(
-        "pairs of games",
-        games,
-        lambda stopped: shared(plan, found, seeds, request.crew(games), alone, stopped),
-    )
+    tried = _collected(request, plan, found, range(start, start + games), "pairs of games")
     unfinished = [game for game in tried if isinstance(game, Unfinished)]
     done = sorted(finished(tried), key=lambda pair: pair.seed)
     singly: list[Alone] = []
     count = 0
     if each and len(tried) == games:
         job, count = Singly(plan, tuple(pair.seed for pair in done)), len(singles(found))
-        singly = _collected(
-            "differences",
-            count,
-            lambda stopped: shared(job, found, range(count), request.crew(count), alone, stopped),
-        )
+        singly = _collected(request, job, found, range(count), "differences")
     which = f"seeds {start} to {start + games - 1}"
     if len(tried) < games:
         which = f"stopped when {len(tried):,} of the {which} were played"
@@ -237,18 +228,20 @@ def _played(comparison: Comparison, names: tuple[str, str], request: options.Req
     return Played(how, found_effects, partings, ranked(singly), count, gains(*rows, (a, b)), unfinished)
 
 
-def _collected(about: str, count: int, run: Callable[[Callable[[], bool]], Iterator[Sequence[_Found]]]) -> list[_Found]:
-    """Return all results of a run, or those before Ctrl-C. ``run`` gets a function that returns whether to stop."""
-    from interpreter.simulate.workers import WorkersLost
+def _collected(
+    request: options.Request, job: Job[_Given, _Found], given: _Given, seeds: range, about: str
+) -> list[_Found]:
+    """Return all results of a job, or those before Ctrl-C."""
+    from interpreter.simulate.workers import WorkersLost, shared
 
     done: list[_Found] = []
-    with interruptible() as stopped, counting(about, count) as tell:
+    with interruptible() as stopped, counting(about, len(seeds)) as tell:
         try:
-            for more in run(stopped):
+            for more in shared(job, given, seeds, *request.crew(len(seeds)), stopped):
                 done.extend(more)
                 tell(len(more))
         except WorkersLost as error:
-            refused(f"{error} ({len(done)} of {count} {about} are done)")
+            refused(f"{error} ({len(done)} of {len(seeds)} {about} are done)")
     return done
 
 

@@ -25,7 +25,7 @@ def command(code: str | None, output: str) -> None:
     from interpreter.base.codes import code_pages, meanings
 
     if code is None:
-        _all(output)
+        as_json(meanings()) if output == "json" else say_table(("code", "meaning"), meanings().items())
         return
     context = click.get_current_context().find_root()
     assert isinstance(context.command, click.Group)
@@ -50,12 +50,3 @@ def command(code: str | None, output: str) -> None:
         as_json({"code": name, "meaning": meanings()[name], "page": page})
     else:
         say(page.rstrip())
-
-
-def _all(output: str) -> None:
-    from interpreter.base.codes import meanings
-
-    if output == "json":
-        as_json(meanings())
-    else:
-        say_table(("code", "meaning"), meanings().items())

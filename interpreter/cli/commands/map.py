@@ -63,6 +63,7 @@ def command(request: options.Request, file: str | None, stats: bool, first: int 
 def _draw(game: Game, file: str | None, suffix: str) -> None:
     from interpreter.drawing.board import drawn
     from interpreter.drawing.picture import picture_of
+    from interpreter.drawing.png import PngUnavailable, png_of
 
     with refused_for(ValueError):
         picture = picture_of(game)
@@ -70,18 +71,11 @@ def _draw(game: Game, file: str | None, suffix: str) -> None:
     if file is None or file == "-":
         click.echo(svg, nl=False)
         return
-    Path(file).write_bytes(svg.encode() if suffix == ".svg" else _png(svg))
+    with refused_for(PngUnavailable):
+        data = svg.encode() if suffix == ".svg" else png_of(svg)
+    Path(file).write_bytes(data)
     nodes, links = len(picture.spots), len(picture.ties)
     notice(f"{file}: {picture.title}, {nodes} nodes, {links} links")
-
-
-def _png(svg: str) -> bytes:
-    from interpreter.drawing.png import PngUnavailable, png_of
-
-    try:
-        return png_of(svg)
-    except PngUnavailable as error:
-        raise click.ClickException(str(error)) from None
 
 
 # --- figures
@@ -120,8 +114,6 @@ def _data(title: str, graph: GraphDecl, figures: Figures, first: int) -> dict[st
 
 
 def _row(names: list[str], node: int, figures: Figures) -> dict[str, Value]:
-    """Return the figures of a node: its links, the mean and the longest of its shortest paths, the cheapest network
-    found from it, and the distance to each other node."""
     others = {names[other]: far for other, far in enumerate(figures.distances[node]) if other != node}
     reached = [far for far in others.values() if far is not None]
     network = figures.firsts[node]

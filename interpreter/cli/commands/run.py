@@ -150,19 +150,16 @@ def as_data(entry: Line | BoardTable) -> dict[str, Json]:
     return picked(entry, "kind", "name", "text", "actor", "values", "rule", "cites", "place")
 
 
-def _more_columns(spoken: Spoken, names: Sequence[str]) -> dict[str, dict[int, str]]:
-    """Return the columns that boards of the end of the game have for the seats, without those of these names and the
-    seats themselves."""
-    from interpreter.engine.views import board_of, is_shown
+def _more_columns(game: Game, spoken: Spoken, names: Sequence[str]) -> dict[str, dict[int, str]]:
+    """Return what boards of the end of the game have for the seats, by column; not these names and the seats."""
+    from interpreter.play.narration import boards_of
 
     found = {}
-    for each in spoken.table.rules.model.boards:
-        if each.when == "end of game" and is_shown(spoken.table, spoken.state, each):
-            table = board_of(spoken.table, spoken.state, each, spoken.language)
-            for name, *cells in zip(table.columns, *table.rows, strict=True):
-                of = dict(zip(table.seats, cells, strict=False))
-                if name not in names and any(cell != spoken.text(seat, SEAT) for seat, cell in of.items()):
-                    found[name] = of
+    for table in boards_of(game, spoken.language, moment="end of game"):
+        for name, *cells in zip(table.columns, *table.rows, strict=True):
+            of = dict(zip(table.seats, cells, strict=False))
+            if name not in names and any(cell != spoken.text(seat, SEAT) for seat, cell in of.items()):
+                found[name] = of
     return found
 
 
@@ -185,7 +182,7 @@ def print_result(game: Game, bots: Sequence[Bot], output: str, language: str = "
     order = sorted(filter(result.places.__getitem__, range(len(played))), key=lambda seat: (result.places[seat], seat))
     names = [*(spoken.frame(f"result.{name}") for name in ("place", "player", "bot"))]
     names += [spoken.word(f"result.{name}") or name for name in keys[0]]
-    more = _more_columns(spoken, names)
+    more = _more_columns(game, spoken, names)
     rows = [
         (
             str(result.places[seat]),

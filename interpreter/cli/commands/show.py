@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
@@ -77,13 +77,13 @@ def command(
     if name is not None:
         remedy = f"`regelwerk explain {request.ruleset} {name}` tells about a name"
         raise click.UsageError(f"the name of a rule goes with --ir and --wat; {remedy}")
-    show = _VIEWS[view] if policy is None else _view(partial(_policy, name=policy), _tell_policy)
-    show(request.load(), output)
+    data_of, tell = _VIEWS[view] if policy is None else (partial(_policy, name=policy), _tell_policy)
+    data = data_of(request.load())
+    as_json(data) if output == "json" else tell(data)
 
 
 def _tell_functions(request: options.Request, output: str, name: str | None, ir: str | None) -> None:
-    """Print the functions of a module: as intermediate representation after the pass ``ir``, or as WebAssembly text if
-    ``ir`` is None."""
+    """Print the functions of a module: as they are after the pass ``ir``, or as WebAssembly text if it is None."""
     from interpreter.compiler.ir.printer import text_of
     from interpreter.compiler.passes import BUILT, PASSES
     from interpreter.compiler.wasm import emit
@@ -122,18 +122,6 @@ def _tell_functions(request: options.Request, output: str, name: str | None, ir:
 
 
 _Data = dict[str, Value]
-_Shown = TypeVar("_Shown")
-_View = Callable[["Ruleset", str], None]
-
-
-def _view(data_of: Callable[[Ruleset], _Shown], tell: Callable[[_Shown], None]) -> _View:
-    """Return a view that prints the data as JSON, or as text with ``tell``."""
-
-    def show(ruleset: Ruleset, output: str) -> None:
-        data = data_of(ruleset)
-        as_json(data) if output == "json" else tell(data)
-
-    return show
 
 
 # --- parts
@@ -344,11 +332,12 @@ def _tell_passes(data: _Data) -> None:
     say_table(("pass", "CPU ms"), (each.values() for each in data["passes"]))
 
 
-_VIEWS: dict[str | None, _View] = {
-    None: _view(_parts, _tell_parts),
-    "layers": _view(_layers, _tell_layers),
-    "events": _view(_events, _tell_events),
-    "interpretations": _view(_interpretations, _tell_interpretations),
-    "chance": _view(_chance, _tell_chance),
-    "passes": _view(_passes, _tell_passes),
+_VIEWS: dict[str | None, tuple[Callable[[Ruleset], Value], Callable[[Value], None]]] = {
+    None: (_parts, _tell_parts),
+    "layers": (_layers, _tell_layers),
+    "events": (_events, _tell_events),
+    "interpretations": (_interpretations, _tell_interpretations),
+    "chance": (_chance, _tell_chance),
+    "passes": (_passes, _tell_passes),
 }
+"""For each view, its data and how to tell them."""

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from interpreter.base.plurals import composed, counted
 from interpreter.cli import options
-from interpreter.cli.failures import refused, words_of
+from interpreter.cli.failures import refused, refused_for, words_of, wrong_use
 from interpreter.cli.output import as_json, notice, say, say_heading, say_table
 from interpreter.cli.progress import finish
 
@@ -87,7 +87,7 @@ def command(
     from interpreter.simulate.summary import summed_up
     from interpreter.simulate.workers import Plan
 
-    crew = _crew(request, cluster, games), request.alone if cluster is None else 0.0
+    crew = _crew(request, cluster, games)
     loaded, _ = options.players_for(request.load(), request.players)
     _check_files(rows, seats, charts)
     beside = _locked(rows, seats, charts)
@@ -145,12 +145,8 @@ def _check_files(rows: Path | None, seats: Path | None, charts: Path | None) -> 
     for path, check in ((rows, check_file), (seats, check_file), (charts, check_charts)):
         if path is None:
             continue
-        try:
+        with refused_for(RowsUnavailable, ChartsUnavailable), wrong_use():
             check(path)
-        except ValueError as error:
-            raise click.UsageError(str(error)) from None
-        except (RowsUnavailable, ChartsUnavailable) as error:
-            raise click.ClickException(str(error)) from None
         options.can_be_written(path)
     if rows and seats and rows.resolve() == seats.resolve() and rows.suffix.lower() != ".duckdb":
         raise click.UsageError(f"--rows and --seats are both {rows}: only a .duckdb file takes both tables")
@@ -195,18 +191,19 @@ def _journal(path: Path | None, plan: Plan, seed: int, resume: bool) -> tuple[Jo
     return journal, []
 
 
-def _crew(request: options.Request, address: str | None, games: int) -> AbstractContextManager[Crew] | None:
-    """Return the worker processes; None if this process is enough. With ``--jobs``, they start at once, while the
-    ruleset is loaded."""
-    if address is None:
-        crew = request.crew(games)
-        if request.jobs is None or crew is None:
-            return crew
-        stack = click.get_current_context().with_resource(ExitStack())
-        return _begun(stack.enter_context(crew), stack)
-    from interpreter.simulate.cluster import cluster
+def _crew(
+    request: options.Request, address: str | None, games: int
+) -> tuple[AbstractContextManager[Crew] | None, float]:
+    """Return the crew of the request. With ``--jobs``, it starts at once, while the ruleset is loaded."""
+    if address is not None:
+        from interpreter.simulate.cluster import cluster
 
-    return cluster(address, request.processes(games))
+        return cluster(address, request.processes(games)), 0.0
+    crew, alone = request.crew(games)
+    if request.jobs is not None and crew is not None:
+        stack = click.get_current_context().with_resource(ExitStack())
+        crew = _begun(stack.enter_context(crew), stack)
+    return crew, alone
 
 
 @contextmanager

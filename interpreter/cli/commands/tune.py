@@ -13,7 +13,7 @@ import click
 from interpreter.base.plain_data import Json
 from interpreter.base.suggest import did_you_mean, did_you_mean_one_of
 from interpreter.cli import options
-from interpreter.cli.failures import refused, wrong_value
+from interpreter.cli.failures import refused, refused_for, wrong_value
 from interpreter.cli.output import as_json, notice, say, styled
 
 if TYPE_CHECKING:
@@ -95,11 +95,9 @@ def command(
             tell(len(results))
             return results
 
-        try:
+        with refused_for(TuneUnavailable):
             outcome = tuned(weights, at_once, **plan, report=_tell, stopped=stopped)
             judgement = judged(question, outcome, range(start + APART, start + APART + check), at_once)
-        except TuneUnavailable as error:
-            raise click.ClickException(str(error)) from None
     path = _file_of(loaded, chosen)
     after, diff = diff_of(path, outcome)
     about = {"ruleset": loaded.id, "policy": policy, "against": others, "players": setup.players, "seed": start}
