@@ -958,9 +958,9 @@ class Expressions:
             self.error("E401", f"got {value.type}, want a card or a piece before `is`", node.value.span, help=help)
         elif not (self.names.card_kind(node.kind) if is_card else node.kind in self.names.pieces()):
             known = [*self.names.model.card_kinds] if is_card else self.names.pieces()
-            self.error("E301", f"unknown kind `{node.kind}`{did_you_mean(node.kind, known)}", node.kind_span)
+            self.error("E301", f"unknown kind `{node.kind}`{did_you_mean(node.kind, known)}", node.name_span)
         else:
-            self.names.bind(node.kind_span, "cards" if is_card else "pieces", node.kind)
+            self.names.bind(node.name_span, "cards" if is_card else "pieces", node.kind)
         return core.KindTest(value, node.kind, node.negated, type=BOOL, span=node.span)
 
     def _conditional(

@@ -256,7 +256,7 @@ class IsKind(Node, frozen=True):
     value: Expr
     kind: str
     negated: bool = False
-    kind_span: Span = NOWHERE
+    name_span: Span = NOWHERE
 
 
 class Not(Node, frozen=True):
