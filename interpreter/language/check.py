@@ -6,7 +6,7 @@ all errors, not only the first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain, pairwise, repeat
 from typing import Literal, cast
@@ -44,6 +44,7 @@ from interpreter.language.parse import (
     parse_procedure,
     parse_verdict,
 )
+from interpreter.language.reporter import Report
 from interpreter.language.resolve import Binding, Names, resolve_type
 from interpreter.language.scope import Frame, Variable
 from interpreter.language.texts import condition_of, expression_of, parsed
@@ -112,7 +113,7 @@ def check_function(
     rule: str,
     key: Scalar,
     file: str,
-    report: Callable[[Diagnostic], None],
+    report: Report,
 ) -> tuple[Signature, RuleLayer]:
     """Check a helper: a function or verdict outside the ruleset. Calls use the id of its layer as the name."""
     header = tree.header
@@ -144,7 +145,7 @@ def _add_parameters(steps: Steps, parameters: Iterable[tuple[str, Type]], header
             steps.frame.add(name, type_)
 
 
-def _checked_body(tree: Body, steps: Steps, signature: Signature, report: Callable[[Diagnostic], None]) -> RuleBody:
+def _checked_body(tree: Body, steps: Steps, signature: Signature, report: Report) -> RuleBody:
     if isinstance(tree, nodes.Verdict):
         return tuple(_requirement(line, steps) for line in tree.lines)
     if isinstance(tree, nodes.Function) and not isinstance(tree.body, nodes.Block):
@@ -164,10 +165,9 @@ def _requirement(line: nodes.Require | nodes.Let, steps: Steps) -> core.Requirem
         value = steps.expressions.value(line.value)
         variable = steps.expressions.bound(line.name, value.type, line)
         return core.Requirement(value, (), variable.index, span=line.span)
-    test = steps.expressions.condition(line.test)
+    test = steps.expressions.established(line.test)
     for cite in line.cites:
         steps.names.bind(line.span, "statements", cite)
-    steps.frame.facts[-1].update(steps.expressions.facts(line.test, holds=True))
     return core.Requirement(test, line.cites, span=line.span)
 
 
@@ -262,9 +262,7 @@ class _Whole(Checker):
 
     def _other_form(self, name: str, form: Form, below: Signature, entry: Entry) -> None:
         note = Note(f"`{name}` is introduced here", below.span)
-        self.report(
-            Diagnostic("E508", f"`{name}` is a rule of the form `{below.form}`, not `{form}`", entry.span, (note,))
-        )
+        self.error("E508", f"`{name}` is a rule of the form `{below.form}`, not `{form}`", entry.span, None, note)
 
     def _same_types(
         self, name: str, below: Signature, parameters: tuple[tuple[str, Type], ...], result: Type, span: Span
@@ -273,9 +271,9 @@ class _Whole(Checker):
         want = ", ".join(str(type_) for _, type_ in below.parameters)
         note = Note(f"`{name}` is introduced here", below.span)
         if [t for _, t in parameters] != [t for _, t in below.parameters]:
-            self.report(Diagnostic("E508", f"`{name}` takes ({want}), not ({got})", span, (note,)))
+            self.error("E508", f"`{name}` takes ({want}), not ({got})", span, None, note)
         elif not accepts(below.result, result):
-            self.report(Diagnostic("E508", f"`{name}` gives {below.result}, not {result}", span, (note,)))
+            self.error("E508", f"`{name}` gives {below.result}, not {result}", span, None, note)
 
     def _type(self, tree: nodes.Type) -> Type:
         return resolve_type(self.names, tree, self.report)
@@ -317,7 +315,7 @@ class _Whole(Checker):
         if signature is None:
             near = did_you_mean(scalar.text, self.signatures)
             help = None if near else "declare it under `rules`"
-            self.error("E301", f"unknown rule `{scalar.text}`{near}", scalar.span, help=help)
+            self.error("E301", f"unknown rule `{scalar.text}`{near}", scalar.span, help)
         elif signature.form != "does" or signature.parameters or signature.result != NOTHING:
             self.error("E406", f"`{scalar.text}` must be a procedure without parameters", scalar.span)
 
@@ -399,17 +397,13 @@ class _Whole(Checker):
     def _steps(self, frame: Frame, owner: str, file: str, result: Type = NOTHING, *, pure: bool = False) -> Steps:
         return Steps(self.names, frame, self.report, owner=owner, file=file, result=result, pure=pure)
 
-    def _guard(self, guards: list[Scalar], frame: Frame) -> core.Expression | None:
+    def _guard(self, guards: Iterable[Scalar], frame: Frame) -> core.Expression | None:
         """Join the conditions of a layer and of its enclosing parts."""
         when: core.Expression | None = None
         for guard in guards:
             tree = condition_of(guard, self.report)
-            if tree is None:
-                continue
-            expressions = self.expressions(frame)
-            checked = expressions.condition(tree)
-            frame.facts[-1].update(expressions.facts(tree, holds=True))
-            when = checked if when is None else core.Logic("and", when, checked, type=BOOL, span=guard.span)
+            if tree is not None:
+                when = self.expressions(frame).established(tree, when, guard.span)
         return when
 
     # --- triggers and standing rules
@@ -441,8 +435,7 @@ class _Whole(Checker):
         seen = set[str]()
         for phase in (phase for case in trigger.cases for phase in case.in_):
             if phase.text not in self.model.phases:
-                message = f"unknown phase `{phase.text}`{did_you_mean(phase.text, self.model.phases)}"
-                self.error("E301", message, phase.span)
+                self.unknown("phase", phase.text, self.model.phases, phase.span)
             elif phase.text in seen:
                 self.error("E501", f"`{phase.text}` has a case already", phase.span)
             seen.add(phase.text)
@@ -457,8 +450,7 @@ class _Whole(Checker):
         frame, entry, blocks = Frame(), trigger.entry, Blocks()
         if self.heard(pattern, frame) is None:
             return None
-        test = self._guard(list(entry.guards), frame)
-        test = self.narrowed(test, pattern.test, self.expressions(frame))
+        test = self.narrowed(self._guard(entry.guards, frame), pattern.test, self.expressions(frame))
         cases = [
             TriggerCase(
                 _texts(case.in_),
@@ -529,7 +521,7 @@ class _Whole(Checker):
     ) -> tuple[StandingRule, Blocks]:
         entry, frame, blocks = rule.entry, Frame(), Blocks()
         expressions = self.expressions(frame)
-        test = self._guard(list(entry.guards), frame)
+        test = self._guard(entry.guards, frame)
         binders: list[tuple[int, core.Expression]] = []
         for binder in match.binders if match is not None else ():
             items, of = expressions.items(binder.items)
@@ -550,11 +542,7 @@ class _Whole(Checker):
                 continue
             signature = self.signatures.get(setting.check)
             if signature is None or signature.form != "permits":
-                self.error(
-                    "E301",
-                    f"unknown verdict `{setting.check}`{did_you_mean(setting.check, self.signatures)}",
-                    setting.span,
-                )
+                self.unknown("verdict", setting.check, self.signatures, setting.span)
             elif not signature.unread and [t for _, t in signature.parameters] != [setting.type.sure]:
                 self.error("E401", f"`{setting.check}` must take one {setting.type.sure}", setting.span)
 

@@ -6,7 +6,7 @@ which is accepted everywhere, so that one error gives one message.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, assert_never
 
 from msgspec.structs import replace
@@ -20,6 +20,7 @@ from interpreter.language.builtins import BUILTINS, FUNCTIONS, Builtin
 from interpreter.language.check_builtins import BuiltinCall
 from interpreter.language.format import format_node
 from interpreter.language.model import CardKind, Group, Signature, Table
+from interpreter.language.reporter import Report, Reporter
 from interpreter.language.resolve import MAXIMUM_NESTING, Names, owner_word
 from interpreter.language.scope import Frame, Variable, path_of
 from interpreter.language.types import (
@@ -73,10 +74,10 @@ OTHER_WORDS = {"true": "write `yes`", "false": "write `no`", "null": "write `non
 """Words of other languages, with a hint."""
 
 
-class Expressions:
+class Expressions(Reporter):
     """Checks the expressions of one text."""
 
-    def __init__(self, names: Names, frame: Frame, report: Callable[[Diagnostic], None]) -> None:
+    def __init__(self, names: Names, frame: Frame, report: Report) -> None:
         self.names = names
         self.frame = frame
         self.report = report
@@ -111,6 +112,21 @@ class Expressions:
     def condition(self, node: nodes.Expr) -> core.Expression:
         return self.need(node, BOOL)
 
+    def established(
+        self, node: nodes.Expr, before: core.Expression | None = None, span: Span | None = None
+    ) -> core.Expression:
+        """Check a condition whose facts hold from here on, and join it to one ``before`` with `and`."""
+        checked = self.condition(node)
+        self.frame.facts[-1].update(self.facts(node, holds=True))
+        return checked if before is None else core.Logic("and", before, checked, type=BOOL, span=span or node.span)
+
+    def conjuncts(self, test: nodes.Expr | None) -> tuple[core.Expression, ...]:
+        """Split a condition at its `and`s, so that a refusal can name those that fail. Facts of each part hold for
+        those after it."""
+        if isinstance(test, nodes.Binary) and test.operator == "and":
+            return (*self.conjuncts(test.left), *self.conjuncts(test.right))
+        return (self.established(test),) if test is not None else ()
+
     def bound(self, name: str, type_: Type, binder: nodes.Node) -> Variable:
         """Add the local that a node introduces."""
         variable = self.frame.add(name, type_, binder)
@@ -126,7 +142,7 @@ class Expressions:
         groups = self.names.model.groups
         held = [name for name in self._group_names(value.type) if isinstance(groups[name].type, HolderType)]
         names = ", ".join(f"`{name.partition('.')[2] or name}`" for name in held)
-        self.report(Diagnostic("E410", message, node.span, help=f"a {value.type} has {names}" if held else None))
+        self.error("E410", message, node.span, f"a {value.type} has {names}" if held else None)
         return self._never(node.span)
 
     def items(self, node: nodes.Expr) -> tuple[core.Expression, Type]:
@@ -279,7 +295,7 @@ class Expressions:
             shown = f'"{key}"' if isinstance(key, str) else key
             calls = [f"`{kind}({shown})`" for _, kind in matches]
             message = f"{shown} is the key of several cards: {' and '.join(calls)}"
-            self.report(Diagnostic("E303", message, span, help=f"say which is meant: {' or '.join(calls)}"))
+            self.error("E303", message, span, f"say which is meant: {' or '.join(calls)}")
             return self._never(span)
         if not matches:
             return None
@@ -295,7 +311,7 @@ class Expressions:
         message = f"{shown} is the key of {number} copies" if number else f"some cards of {name} are copies"
         example = f"`first(c in ZONE where c.{attribute} == {shown})`"
         help = f"compare `{attribute}`, or name its zone: {example}"
-        self.report(Diagnostic("E303", message, span, help=help))
+        self.error("E303", message, span, help)
 
     def _text(self, value: str, expected: Type | None, span: Span) -> core.Expression:
         if isinstance(expected, TextType):
@@ -316,7 +332,7 @@ class Expressions:
         plain = "a member of a kind" if value in members else "a number" if value.isdecimal() else None
         help = f"write {plain} without quotes: `{value}`" if plain else None
         message = f'unknown name "{value}"{did_you_mean(value, names)}'
-        self.report(Diagnostic("E302", message, span, help=help))
+        self.error("E302", message, span, help)
         return self._never(span)
 
     def _name(self, node: nodes.Expr, name: str, expected: Type | None) -> core.Expression:
@@ -467,7 +483,7 @@ class Expressions:
         if isinstance(type_, CollectionType):
             help = f"an item may have it: `[x.{node.name} for x in …]`, `first(…).{node.name}`"
         message = f"unknown attribute `{node.name}` of {type_}{did_you_mean(node.name, names)}"
-        self.report(Diagnostic("E304", message, node.name_span, tuple(notes), help))
+        self.error("E304", message, node.name_span, help, *notes)
         return self._never(node.span)
 
     def _index(self, node: nodes.Index) -> core.Expression:
@@ -596,7 +612,7 @@ class Expressions:
         notes = (Note(f"it is `{name}({signature})`", declared),)
         if len(arguments) != len(parameters):
             message = f"`{name}` takes {counted(len(parameters), 'value')}, got {len(arguments)}"
-            self.report(Diagnostic("E404", message, node.span, notes))
+            self.error("E404", message, node.span, None, *notes)
             types = [*(type_ for _, type_ in parameters), *(None for _ in arguments)]
             for argument, type_ in zip(arguments, types, strict=False):
                 self._silent_type(argument, type_)
@@ -607,7 +623,7 @@ class Expressions:
             if invalid:
                 message = f"`{name}` takes no `{invalid[0]}`{did_you_mean(invalid[0], names)}"
                 twice = f"`{invalid[0]}` is given twice"
-                self.report(Diagnostic("E404", twice if invalid[0] in names else message, node.span, notes))
+                self.error("E404", twice if invalid[0] in names else message, node.span, None, *notes)
                 return tuple(self._never(argument.span) for argument in arguments)
             arguments = tuple(arguments[node.names.index(parameter)] for parameter in names)
         return tuple(self.need(argument, type_) for argument, (_, type_) in zip(arguments, parameters, strict=True))
@@ -625,7 +641,7 @@ class Expressions:
                 f"{len(function.parameters)} or more values" if many else counted(len(function.parameters), "value")
             )
             message = f"`{node.name}` takes {expected}, got {len(node.arguments)}"
-            self.report(Diagnostic("E404", message, node.span, (form,), function.about))
+            self.error("E404", message, node.span, function.about, form)
             for argument in node.arguments:
                 self._silent_type(argument)
             return self._never(node.span)
@@ -646,7 +662,7 @@ class Expressions:
             elif not has_lengths and (graph := self.names.model.graph) is not None:
                 message = f"links between each {graph.node} have no length"
                 remedy = "give the graph a `length`: an attribute of a link or an expression"
-                self.report(Diagnostic("E304", message, node.span, help=remedy))
+                self.error("E304", message, node.span, remedy)
         return core.CallBuiltin(
             function, tuple(arguments), or_none, type=type_.maybe if or_none else type_, span=node.span
         )
@@ -752,7 +768,7 @@ class Expressions:
         rewritten = replace(node, test=None, value=node.test or nodes.Name("claim"))
         message = f"`all` needs a condition before `for`: `{format_node(rewritten)}`"
         help = "`where` selects the items to check"
-        self.report(Diagnostic("E407", message, node.span, help=help))
+        self.error("E407", message, node.span, help)
 
     def _claim(self, node: nodes.Aggregate, operation: Literal["any", "all"], claim: nodes.Expr) -> core.Expression:
         """Check ``all(claim for x in items where test)``, and ``any``."""
@@ -798,14 +814,8 @@ class Expressions:
                 isinstance(of, SeatType) and last.name == "number"
             )
         if not unique and not node.listed:
-            self.report(
-                Diagnostic(
-                    "E409",
-                    "these keys can leave a tie open",
-                    node.keys[-1].span,
-                    help="end them with a unique key, or with `as listed`: the earlier item first",
-                )
-            )
+            remedy = "end them with a unique key, or with `as listed`: the earlier item first"
+            self.error("E409", "these keys can leave a tie open", node.keys[-1].span, remedy)
 
     def _filter(self, node: nodes.ListFilter) -> core.Expression:
         test, (whole, of) = node.test, self.items(node.items)
@@ -889,7 +899,7 @@ class Expressions:
             if forms == {IntType, BagType} and isinstance(right, nodes.Amount):
                 remedy = "`of` binds tighter: put the number in brackets, `(a - b) of kind`"
             message = f"cannot apply `{operator}` to {first.type} and {second.type}"
-            self.report(Diagnostic("E401", message, span, (), remedy))
+            self.error("E401", message, span, remedy)
             type_ = NEVER
         return core.Arithmetic(operator, first, second, type=type_, span=span)
 
@@ -958,7 +968,7 @@ class Expressions:
             self.error("E401", f"got {value.type}, want a card or a piece before `is`", node.value.span, help=help)
         elif not (self.names.card_kind(node.kind) if is_card else node.kind in self.names.pieces()):
             known = [*self.names.model.card_kinds] if is_card else self.names.pieces()
-            self.error("E301", f"unknown kind `{node.kind}`{did_you_mean(node.kind, known)}", node.name_span)
+            self.unknown("kind", node.kind, known, node.name_span)
         else:
             self.names.bind(node.name_span, "cards" if is_card else "pieces", node.kind)
         return core.KindTest(value, node.kind, node.negated, type=BOOL, span=node.span)
@@ -1026,11 +1036,7 @@ class Expressions:
         self._maybe_none_at(node.span, type_)
 
     def _maybe_none_at(self, span: Span, type_: Type) -> None:
-        self.report(
-            Diagnostic(
-                "E403", f"this may be none ({type_})", span, help="test it with `if let`, `!= none` or `otherwise`"
-            )
-        )
+        self.error("E403", f"this may be none ({type_})", span, "test it with `if let`, `!= none` or `otherwise`")
 
     def _unknown(self, name: str, span: Span) -> None:
         model = self.names.model
@@ -1059,7 +1065,7 @@ class Expressions:
             help = f"`{name}` is a rule: call it as `{name}(…)`"
         elif name in model.tables:
             help = f"`{name}` is a table: read it as `{name}[…]`"
-        self.report(Diagnostic("E301", f"unknown name `{name}`{did_you_mean(name, known)}", span, help=help))
+        self.unknown("name", name, known, span, help)
 
     def _report_missing_owner(self, group: Group, span: Span) -> None:
         """Report a name that belongs to a seat or card and is used without one."""
@@ -1070,11 +1076,7 @@ class Expressions:
         if candidate is None and owner == "seat":
             remedy = f"`seats[0].{name}`, or `who.{name}` where `who` is one of the seats"
         message = f"each {owner} has its own `{name}`"
-        self.report(Diagnostic("E301", message, span, help=f"say whose it is: {remedy}"))
-
-    def error(self, code: str, message: str, span: Span, help: str | None = None) -> None:
-        """Report an error."""
-        self.report(Diagnostic(code, message, span, help=help))
+        self.error("E301", message, span, f"say whose it is: {remedy}")
 
     def _never(self, span: Span) -> core.Expression:
         return core.Const(None, type=NEVER, span=span)

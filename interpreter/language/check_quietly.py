@@ -11,7 +11,7 @@ from interpreter.language.check_expressions import Expressions
 from interpreter.language.check_steps import Steps
 from interpreter.language.resolve import Names, resolve_type
 from interpreter.language.scope import Frame
-from interpreter.language.types import BOOL, NEVER, NOTHING, SEAT, Type
+from interpreter.language.types import NEVER, NOTHING, SEAT, Type
 
 __all__ = ["check_quietly", "ignored"]
 
@@ -62,8 +62,7 @@ def check_quietly(tree: nodes.Node | None, names: Names, frame: Frame, decision:
 
 def _condition(expressions: Expressions, test: nodes.Expr | None) -> None:
     if test is not None:
-        expressions.need(test, BOOL)
-        expressions.frame.facts[-1].update(expressions.facts(test, holds=True))
+        expressions.established(test)
 
 
 def _bind(expressions: Expressions, binders: Iterable[nodes.Binder]) -> None:

@@ -5,18 +5,17 @@ Functions may only compute. Statements that change the game, ask or call a proce
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Literal, assert_never
 
 from msgspec.structs import replace
 
-from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import Span
-from interpreter.base.suggest import did_you_mean
 from interpreter.language import core, nodes
 from interpreter.language.builtins import BUILTINS
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.model import RuleLayer
+from interpreter.language.reporter import Report, Reporter
 from interpreter.language.resolve import Names, resolve_type
 from interpreter.language.scope import Frame, Variable, path_of
 from interpreter.language.types import (
@@ -54,14 +53,14 @@ Where = Literal["in", "top", "bottom", "new pile"]
 Blocks = dict[str, RuleLayer]
 
 
-class Steps:
+class Steps(Reporter):
     """Checks the statements of one text."""
 
     def __init__(
         self,
         names: Names,
         frame: Frame,
-        report: Callable[[Diagnostic], None],
+        report: Report,
         *,
         owner: str,
         file: str,
@@ -99,7 +98,7 @@ class Steps:
             self._forget_changes(statement)
             self._learn_from(statement)
             if isinstance(statement, nodes.Return | nodes.EndGame) and position + 1 < len(block.statements):
-                self._error("E704", "the code after this is unreachable", block.statements[position + 1].span)
+                self.error("E704", "the code after this is unreachable", block.statements[position + 1].span)
                 break
         return tuple(steps)
 
@@ -136,7 +135,7 @@ class Steps:
             case nodes.Perform(call):
                 performed = self.expressions.call(call)
                 if self._is_function(performed):
-                    self._error("E406", "a function alone does nothing; use its value", span)
+                    self.error("E406", "a function alone does nothing; use its value", span)
                 elif self.pure:
                     self._impure("calls a procedure", span)
                 return core.Performs(performed, span=span)
@@ -177,7 +176,7 @@ class Steps:
             case nodes.Shuffle(zone, chance):
                 holder = self.expressions.holder(zone)
                 if not isinstance(holder.type, ZoneType | NeverType):
-                    self._error("E410", f"got {holder.type}, want a zone", zone.span)
+                    self.error("E410", f"got {holder.type}, want a zone", zone.span)
                 name = chance or (holder.group if isinstance(holder, core.Cell) else "shuffle")
                 return core.Shuffles(holder, name, span=span)
             case nodes.Note():
@@ -220,7 +219,7 @@ class Steps:
         value = self._called(node.value, declared)
         type_ = declared or value.type
         if isinstance(type_, NothingType | NoneType):
-            self._error("E401", "this has no value", node.value.span)
+            self.error("E401", "this has no value", node.value.span)
             type_ = NEVER
         variable = self.expressions.bound(node.name, type_, node)
         return core.SetLocal(variable.index, value, span=node.span)
@@ -269,7 +268,7 @@ class Steps:
             sign: Literal["+", "-"] = "+" if node.operator == "+=" else "-"
             change = self.expressions.need(node.value, type_)
             if not isinstance(type_, IntType | BagType | NeverType):
-                self._error("E401", f"got {type_}, want a number or a bag before `{node.operator}`", node.target.span)
+                self.error("E401", f"got {type_}, want a number or a bag before `{node.operator}`", node.target.span)
             value = core.Arithmetic(sign, self._current(variable, cell, type_), change, type=type_, span=node.span)
         return self._store(variable, cell, value, node.span)
 
@@ -300,7 +299,7 @@ class Steps:
         if isinstance(type_, CollectionType):
             return type_.of
         if not isinstance(type_, NeverType):
-            self._error("E402", f"got {type_}, want a list or set", span)
+            self.error("E402", f"got {type_}, want a list or set", span)
         return NEVER
 
     def _target(self, node: nodes.Expr) -> tuple[Variable | None, core.Expression | None, Type]:
@@ -328,7 +327,7 @@ class Steps:
         value = self.expressions.value(node)
         if value.type != NEVER:
             help = "use `move` for cards, tokens and pieces" if isinstance(value, core.Read) else None
-            self.report(Diagnostic("E411", "cannot assign to this", node.span, help=help))
+            self.error("E411", "cannot assign to this", node.span, help)
         return None, None, NEVER
 
     def _new_local(self, node: nodes.Name) -> None:
@@ -337,11 +336,10 @@ class Steps:
         model = self.names.model
         if name in model.tables or name in self.names.signatures:
             what = "table" if name in model.tables else "rule"
-            self.report(Diagnostic("E411", f"cannot assign to the {what} `{name}`", node.span))
+            self.error("E411", f"cannot assign to the {what} `{name}`", node.span)
         else:
-            near = did_you_mean(name, [*self.frame.all_names(), *model.groups])
             help = f"declare a new name with `let`: `let {name} = …`"
-            self.report(Diagnostic("E301", f"unknown name `{name}`{near}", node.span, help=help))
+            self.unknown("name", name, [*self.frame.all_names(), *model.groups], node.span, help)
         self.frame.add(name, NEVER)
 
     def _current(self, variable: Variable | None, cell: core.Expression | None, type_: Type) -> core.Expression:
@@ -403,10 +401,10 @@ class Steps:
     def _return(self, value: nodes.Expr | None, span: Span) -> core.Step:
         if value is None:
             if self.result != NOTHING:
-                self._error("E401", f"this rule returns {self.result}: write `return value`", span)
+                self.error("E401", f"this rule returns {self.result}: write `return value`", span)
             return core.Returns(None, span=span)
         if self.result == NOTHING:
-            self._error("E401", "this rule returns no value: add `-> type` to its header", span)
+            self.error("E401", "this rule returns no value: add `-> type` to its header", span)
             return core.Returns(None, span=span)
         return core.Returns(self._called(value, self.result), span=span)
 
@@ -417,7 +415,7 @@ class Steps:
         if isinstance(node.test, nodes.TestLet):
             value = expressions.value(node.test.value, maybe=True)
             if not value.type.optional and value.type != NEVER:
-                self._error("E416", "this is never none, so the test always holds", node.test.span)
+                self.error("E416", "this is never none, so the test always holds", node.test.span)
             with self.frame.block():
                 variable = expressions.bound(node.test.name, value.type.sure, node.test)
                 then = self.block(node.then)
@@ -436,7 +434,7 @@ class Steps:
         if node.turn and self.pure:
             self._impure("takes turns", node.span)
         if node.turn and not isinstance(of, SeatType | NeverType):
-            self._error("E401", f"got {of}, want seat: only seats take turns", node.items.span)
+            self.error("E401", f"got {of}, want seat: only seats take turns", node.items.span)
         hidden = (self.frame.hidden(), self.frame.hidden())
         self._forget_changes(node.body)
         with self.frame.block():
@@ -478,21 +476,21 @@ class Steps:
                 if isinstance(source.type, StockType):
                     self._same_token(source.type, target.type, node)
                 elif not isinstance(target.type, StockType):
-                    self._error("E410", "a piece goes from a stock to a place, or back", node.span)
+                    self.error("E410", "a piece goes from a stock to a place, or back", node.span)
                 return core.MovePiece(amount, source, target, span=node.span)
             case _:
-                self._error("E410", f"nothing goes from {source.type} to {target.type}", node.span)
+                self.error("E410", f"nothing goes from {source.type} to {target.type}", node.span)
                 return core.MoveTokens(self.expressions.value(node.what), source, target, span=node.span)
 
     def _same_token(self, source: Holder, target: Type, node: nodes.Move) -> None:
         """Report two holders of different tokens or pieces. Other types are ignored."""
         if isinstance(target, TokenHolderType | StockType) and source.name != target.name:
             contents = "pieces" if isinstance(source, StockType) else "tokens"
-            self._error("E410", f"{source} holds other {contents} than {target}", node.span)
+            self.error("E410", f"{source} holds other {contents} than {target}", node.span)
 
     def _only_in(self, node: nodes.Move) -> None:
         if node.target.where != "in":
-            self._error("E410", f"`{node.target.where}` is only for cards", node.target.span)
+            self.error("E410", f"`{node.target.where}` is only for cards", node.target.span)
 
     def _move_cards(self, node: nodes.Move) -> core.Step:
         assert node.what is not None
@@ -503,7 +501,7 @@ class Steps:
             self.expressions._maybe_none(node.what, cards.type)
         elif not isinstance(moved, CardType | PileType | NeverType):
             help = "say where from: `move amount from … to …`" if isinstance(moved, IntType | BagType) else None
-            self.report(Diagnostic("E401", f"got {cards.type}, want cards", node.what.span, help=help))
+            self.error("E401", f"got {cards.type}, want cards", node.what.span, help)
         target = self._card_target(node, CardType(moved.name if isinstance(moved, CardType | PileType) else ""))
         if isinstance(moved, PileType) and moved is not cards.type:
             cards = core.CallBuiltin(
@@ -519,9 +517,9 @@ class Steps:
             forms = (PilesType if where == "new pile" else ZoneType,)
         if not isinstance(target.type, (*forms, NeverType)):
             words = " or ".join(f"a {form.word}" for form in forms)
-            self._error("E410", f"got {target.type}, want {words}", node.target.span)
+            self.error("E410", f"got {target.type}, want {words}", node.target.span)
         elif isinstance(target.type, CardHolderType | PileType) and target.type.name and card.name != target.type.name:
-            self._error("E410", f"{target.type} does not take every {card}", node.target.span)
+            self.error("E410", f"{target.type} does not take every {card}", node.target.span)
         return target
 
     def _move_all(self, node: nodes.Move) -> core.Step:
@@ -538,14 +536,13 @@ class Steps:
             case (StockType() | NeverType(), StockType() | NeverType()) | (NeverType(), TokenHolderType()):
                 pass
             case _:
-                self._error("E410", f"all of {source.type} cannot go to {target.type}", node.span)
+                self.error("E410", f"all of {source.type} cannot go to {target.type}", node.span)
         return core.MoveAll(source, target, node.target.where, span=node.span)
 
     def _note(self, node: nodes.Note) -> core.Step:
         event = self.names.event(node.event)
         if event is None:
-            message = f"unknown event `{node.event}`{did_you_mean(node.event, self.names.model.events)}"
-            self.report(Diagnostic("E301", message, node.name_span, help="declare it under `events`"))
+            self.unknown("event", node.event, self.names.model.events, node.name_span, "declare it under `events`")
             return core.Notes(node.event, (), span=node.span)
         values = self.expressions.arguments(node, node.event, list(event.fields.items()), event.span)
         self.names.bind(node.name_span, "events", node.event)
@@ -572,7 +569,7 @@ class Steps:
         names = [alternative.name for alternative in node.alternatives]
         for position, name in enumerate(names):
             if name in names[:position]:
-                self._error(
+                self.error(
                     "E501", f"`{name}` is an alternative of `{node.name}` already", node.alternatives[position].span
                 )
         if node.repeatedly:
@@ -581,32 +578,22 @@ class Steps:
             self.names.bind(alternative.span, "options", alternative.name, node.name)
         options = tuple(self.alternative(alternative) for alternative in node.alternatives)
         if node.repeatedly and all(option.body is not None for option in options):
-            self._error("E703", f"`{node.name}` never ends: an alternative without a body ends it", node.span)
+            self.error("E703", f"`{node.name}` never ends: an alternative without a body ends it", node.span)
         return core.Ask(node.name, seat, context, options, node.repeatedly, node.sealed, span=node.span)
 
     def alternative(self, node: nodes.Alternative) -> core.Option:
         """Check an alternative of a decision."""
         expressions = self.expressions
         with self.frame.block():
-            guard = expressions.condition(node.guard) if node.guard is not None else None
-            if node.guard is not None:
-                self.frame.facts[-1].update(expressions.facts(node.guard, holds=True))
+            guard = expressions.established(node.guard) if node.guard is not None else None
             choices: list[core.Choice] = []
             for binder in node.binders:
                 items, of = expressions.items(binder.items)
                 variable = expressions.bound(binder.name, of, binder)
                 choices.append(core.Choice(variable.index, binder.name, items, of, span=binder.span))
-            tests = self._conjuncts(node.test) if node.test is not None else ()
+            tests = expressions.conjuncts(node.test)
             body = self.block(node.body) if node.body is not None else None
         return core.Option(node.name, tuple(choices), tests, guard, body, node.cites, span=node.span)
-
-    def _conjuncts(self, test: nodes.Expr) -> tuple[core.Expression, ...]:
-        """Split a `where` at its `and`s into conditions, so that a refusal can name those that fail."""
-        if isinstance(test, nodes.Binary) and test.operator == "and":
-            return (*self._conjuncts(test.left), *self._conjuncts(test.right))
-        checked = self.expressions.condition(test)
-        self.frame.facts[-1].update(self.expressions.facts(test, holds=True))
-        return (checked,)
 
     def _keep(self, node: nodes.Keep) -> core.Step:
         """Turn a delayed block into a procedure; the locals that it reads become parameters."""
@@ -650,7 +637,4 @@ class Steps:
         return resolve_type(self.names, node, self.report)
 
     def _impure(self, effect: str, span: Span) -> None:
-        self.report(Diagnostic("E701", f"this {effect}: functions only compute; move it to a `does`", span))
-
-    def _error(self, code: str, message: str, span: Span) -> None:
-        self.report(Diagnostic(code, message, span))
+        self.error("E701", f"this {effect}: functions only compute; move it to a `does`", span)
