@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain, pairwise, repeat
-from typing import Literal, cast
+from typing import cast
+
+from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.plurals import counted
@@ -27,6 +29,7 @@ from interpreter.language.declare import declare
 from interpreter.language.model import (
     CheckedRule,
     CheckedTrigger,
+    Form,
     Guard,
     Law,
     Model,
@@ -61,7 +64,6 @@ from interpreter.sections.vocabulary import Keys
 
 __all__ = ["bindings", "check", "check_function", "check_text", "literal_type"]
 
-Form = Literal["is", "does", "permits"]
 Body = nodes.Function | nodes.Procedure | nodes.Verdict
 
 
@@ -101,10 +103,7 @@ def check_text(names: Names, procedure: nodes.Procedure, name: str) -> tuple[Rul
     frame = Frame()
     steps = Steps(names, frame, diagnostics.append, owner=name, file="", result=NOTHING, pure=False)
     body = steps.block(procedure.body)
-    locals_, types = tuple(frame.names), tuple(frame.types)
-    span = procedure.span
-    layer = RuleLayer(name, 0, "", "does", (), NOTHING, frame.size, locals_, None, body, (), span, local_types=types)
-    return layer, steps.blocks, diagnostics
+    return steps.layer(name, body, procedure.span), steps.blocks, diagnostics
 
 
 def check_function(
@@ -131,8 +130,7 @@ def check_function(
     form: Form = "is" if isinstance(tree, nodes.Function) else "permits"
     signature = Signature(f"{rule}@0", form, parameters, result, key.span, constant=constant is not None)
     body = _checked_body(tree, steps, signature, report)
-    layer = RuleLayer(rule, 0, file, form, parameters, result, frame.size, tuple(frame.names), None, body, (), key.span)
-    return signature, layer
+    return signature, steps.layer(rule, body, key.span, parameters, form)
 
 
 def _add_parameters(steps: Steps, parameters: Iterable[tuple[str, Type]], header: nodes.Header | None) -> None:
@@ -375,23 +373,8 @@ class _Whole(Checker):
         if verb == "wraps" and index > 0:
             steps.expressions.base = (name, index - 1, signature)
         body = _checked_body(tree, steps, signature, self.report)
-        layer = RuleLayer(
-            rule=name,
-            layer=index,
-            file=entry.file,
-            form=cast(Form, signature.form),
-            parameters=parameters,
-            result=signature.result,
-            local_count=frame.size,
-            local_names=tuple(frame.names),
-            when=when,
-            body=body,
-            cites=cites,
-            span=entry.span,
-            covers=verb,
-            part=entry.part,
-            local_types=tuple(frame.types),
-        )
+        layer = steps.layer(name, body, entry.span, parameters, cast(Form, signature.form))
+        layer = replace(layer, layer=index, when=when, cites=cites, covers=verb, part=entry.part)
         return layer, steps.blocks
 
     def _steps(self, frame: Frame, owner: str, file: str, result: Type = NOTHING, *, pure: bool = False) -> Steps:
@@ -477,30 +460,13 @@ class _Whole(Checker):
         """Check the text of a trigger or standing rule as a procedure with the locals bound so far as parameters."""
         if tree is None:
             return None
-        inner = Frame()
-        variables = _variables(frame)
-        parameters = [(variable.name, frame.known(variable.name) or variable.type) for variable in variables]
-        for variable, (name_, type_) in zip(variables, parameters, strict=True):
-            inner.add(name_, type_, variable.binder)
+        inner = frame.inner(_variables(frame))
+        parameters = list(zip(inner.names, inner.types, strict=True))
         inner.facts[0].update({path: type_ for facts in frame.facts for path, type_ in facts.items()})
         steps = self._steps(inner, name, owner.entry.file)
         body = steps.block(tree.body)
         blocks |= steps.blocks
-        blocks[name] = RuleLayer(
-            name,
-            0,
-            owner.entry.file,
-            "does",
-            tuple(parameters),
-            NOTHING,
-            inner.size,
-            tuple(inner.names),
-            None,
-            body,
-            _texts(owner.cites),
-            tree.span,
-            local_types=tuple(inner.types),
-        )
+        blocks[name] = replace(steps.layer(name, body, tree.span, parameters), cites=_texts(owner.cites))
         return name
 
     def _standing(self) -> None:

@@ -6,7 +6,8 @@ which is accepted everywhere, so that one error gives one message.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Literal, assert_never
 
 from msgspec.structs import replace
@@ -706,20 +707,28 @@ class Expressions(Reporter):
 
     # --- loops over lists
 
-    def _aggregate(self, node: nodes.Aggregate, maybe: bool) -> core.Expression:
-        self.names.bind(node.name_span, "functions" if node.name in FUNCTIONS else "language", node.name)
-        if node.value is not None:
-            return self._aggregate_of_values(node, maybe)
-        whole, of = self.items(node.items)
+    @contextmanager
+    def each(
+        self, node: nodes.Aggregate | nodes.ListFilter | nodes.ListComprehension | nodes.ForEach, of: Type
+    ) -> Iterator[tuple[int, core.Expression | None, Type]]:
+        """Bind the variable of a loop to items of a type; give its local, the test, and the type if the test holds, as
+        it does within the context."""
         with self.frame.block():
             variable = self.bound(node.variable, of, node)
             test = self.condition(node.test) if node.test is not None else None
             facts = self.facts(node.test, holds=True) if node.test is not None else {}
             with self.frame.narrowed(facts):
-                keys = tuple(self._key(key) for key in node.keys)
-            of = facts.get(node.variable, of)
+                yield variable.index, test, facts.get(node.variable, of)
+
+    def _aggregate(self, node: nodes.Aggregate, maybe: bool) -> core.Expression:
+        self.names.bind(node.name_span, "functions" if node.name in FUNCTIONS else "language", node.name)
+        if node.value is not None:
+            return self._aggregate_of_values(node, maybe)
+        whole, of = self.items(node.items)
+        with self.each(node, of) as (local, test, of):
+            keys = tuple(self._key(key) for key in node.keys)
         self._check_keys(node, of)
-        local, span, found_type = variable.index, node.span, of.maybe if maybe else of
+        span, found_type = node.span, of.maybe if maybe else of
         match node.name:
             case "count":
                 return core.Fold(local, whole, test, "count", type=INT, span=span)
@@ -773,16 +782,13 @@ class Expressions(Reporter):
     def _claim(self, node: nodes.Aggregate, operation: Literal["any", "all"], claim: nodes.Expr) -> core.Expression:
         """Check ``all(claim for x in items where test)``, and ``any``."""
         whole, of = self.items(node.items)
-        with self.frame.block():
-            variable = self.bound(node.variable, of, node)
-            test = self.condition(node.test) if node.test is not None else None
-            with self.frame.narrowed(self.facts(node.test, holds=True) if node.test is not None else {}):
-                holds = self.condition(claim)
+        with self.each(node, of) as (local, test, _):
+            holds = self.condition(claim)
         if test is not None and node.name == "any":
             holds = core.Logic("and", test, holds, type=BOOL, span=claim.span)
         elif test is not None:
             holds = core.Logic("or", core.Negation(test, type=BOOL, span=test.span), holds, type=BOOL, span=claim.span)
-        return core.Fold(variable.index, whole, holds, operation, type=BOOL, span=node.span)
+        return core.Fold(local, whole, holds, operation, type=BOOL, span=node.span)
 
     def _key(self, node: nodes.Expr) -> core.Expression:
         key = self.value(node)
@@ -818,23 +824,16 @@ class Expressions(Reporter):
             self.error("E409", "these keys can leave a tie open", node.keys[-1].span, remedy)
 
     def _filter(self, node: nodes.ListFilter) -> core.Expression:
-        test, (whole, of) = node.test, self.items(node.items)
-        with self.frame.block():
-            local = self.bound(node.variable, of, node)
-            checked = self.condition(test) if test is not None else None
-            if test is not None:
-                of = self.facts(test, holds=True).get(node.variable, of)
-        return core.Select(local.index, whole, checked, type=ListType(of), span=node.span)
+        whole, of = self.items(node.items)
+        with self.each(node, of) as (local, test, of):
+            return core.Select(local, whole, test, type=ListType(of), span=node.span)
 
     def _map(self, node: nodes.ListComprehension | nodes.Aggregate, value: nodes.Expr) -> core.Expression:
-        test, (whole, of) = node.test, self.items(node.items)
-        with self.frame.block():
-            local = self.bound(node.variable, of, node)
-            checked = self.condition(test) if test is not None else None
-            with self.frame.narrowed(self.facts(test, holds=True) if test is not None else {}):
-                taken = self.value(value)
+        whole, of = self.items(node.items)
+        with self.each(node, of) as (local, test, _):
+            taken = self.value(value)
         type_ = self._listed(taken.type, node.span)
-        return core.Select(local.index, whole, checked, taken, type=type_, span=node.span)
+        return core.Select(local, whole, test, taken, type=type_, span=node.span)
 
     # --- other expressions
 

@@ -5,7 +5,7 @@ Functions may only compute. Statements that change the game, ask or call a proce
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Literal, assert_never
 
 from msgspec.structs import replace
@@ -14,7 +14,7 @@ from interpreter.base.source import Span
 from interpreter.language import core, nodes
 from interpreter.language.builtins import BUILTINS
 from interpreter.language.check_expressions import Expressions
-from interpreter.language.model import RuleLayer
+from interpreter.language.model import Form, RuleBody, RuleLayer
 from interpreter.language.reporter import Report, Reporter
 from interpreter.language.resolve import Names, resolve_type
 from interpreter.language.scope import Frame, Variable, path_of
@@ -49,6 +49,18 @@ from interpreter.language.walk import descendants
 
 __all__ = ["Steps"]
 
+Computing = (
+    nodes.Let
+    | nodes.Assign
+    | nodes.Add
+    | nodes.Remove
+    | nodes.Return
+    | nodes.If
+    | nodes.ForEach
+    | nodes.While
+    | nodes.Perform
+)
+"""Statements that functions may have."""
 Where = Literal["in", "top", "bottom", "new pile"]
 Blocks = dict[str, RuleLayer]
 
@@ -79,7 +91,33 @@ class Steps(Reporter):
         self.result = result
         self.pure = pure
         self.before: list[core.Step] = []
-        """Random draws that run before the current statement."""
+        """Steps that run before the current statement, such as random draws."""
+
+    def layer(
+        self,
+        rule: str,
+        body: RuleBody,
+        span: Span,
+        parameters: Iterable[tuple[str, Type]] = (),
+        form: Form = "does",
+    ) -> RuleLayer:
+        """Return the checked text as the lowest layer of a rule."""
+        frame = self.frame
+        return RuleLayer(
+            rule,
+            0,
+            self.file,
+            form,
+            tuple(parameters),
+            self.result,
+            frame.size,
+            tuple(frame.names),
+            None,
+            body,
+            (),
+            span,
+            local_types=tuple(frame.types),
+        )
 
     def block(self, block: nodes.Block) -> tuple[core.Step, ...]:
         """Check a block; names declared in it are local to it."""
@@ -89,12 +127,9 @@ class Steps(Reporter):
     def statements(self, block: nodes.Block) -> tuple[core.Step, ...]:
         steps: list[core.Step] = []
         for position, statement in enumerate(block.statements):
-            if isinstance(statement, nodes.Roll):
-                steps.extend(self._roll(statement))
-            else:
-                step = self.statement(statement)
-                steps += [*self.before, step]
-                self.before.clear()
+            step = self.statement(statement)
+            steps += [*self.before, step]
+            self.before.clear()
             self._forget_changes(statement)
             self._learn_from(statement)
             if isinstance(statement, nodes.Return | nodes.EndGame) and position + 1 < len(block.statements):
@@ -115,9 +150,13 @@ class Steps(Reporter):
 
     def statement(self, node: nodes.Statement) -> core.Step:
         span = node.span
+        if self.pure and not isinstance(node, Computing):
+            self._impure("changes the game or asks", span)
         match node:
             case nodes.Let():
                 return self._let(node)
+            case nodes.Roll():
+                return self._roll(node)
             case nodes.Assign():
                 return self._assign(node)
             case nodes.Add(value, target):
@@ -139,38 +178,6 @@ class Steps(Reporter):
                 elif self.pure:
                     self._impure("calls a procedure", span)
                 return core.Performs(performed, span=span)
-            case _:
-                if self.pure:
-                    self._impure("changes the game or asks", span)
-                return self._effect(node)
-
-    def _is_function(self, called: core.Expression) -> bool:
-        if isinstance(called, core.CallRule):
-            return self.names.signatures[called.rule].form != "does"
-        return not isinstance(called, core.CallBase) and called.type != NEVER
-
-    def _roll(self, node: nodes.Roll) -> Iterator[core.Step]:
-        """Lower a roll to a loop that picks items into a list."""
-        span = node.span
-        if self.pure:
-            self._impure("changes the game or asks", span)
-        number = self.expressions.need(node.number, INT)
-        whole, of = self.expressions.items(node.items)
-        many, items = ListType(of), self.frame.hidden()
-        yield core.SetLocal(items, whole, span=span)
-        result = self.expressions.bound(node.name, many, node).index
-        yield core.SetLocal(result, core.MakeList((), type=many, span=span), span=span)
-        picked, turn, hidden = self.frame.hidden(), self.frame.hidden(), (self.frame.hidden(), self.frame.hidden())
-        times = core.RangeFrom(core.Const(1, type=INT, span=span), number, type=ListType(INT), span=span)
-        pick = core.Picks(picked, core.Local(items, "items", type=whole.type, span=span), node.chance, span=span)
-        item = core.MakeList((core.Local(picked, "one", type=of, span=span),), type=many, span=span)
-        appended = core.Arithmetic("+", core.Local(result, node.name, type=many, span=span), item, type=many, span=span)
-        body = (pick, core.SetLocal(result, appended, span=span))
-        yield core.Iterate(turn, times, None, body, False, hidden, span=span)
-
-    def _effect(self, node: nodes.Statement) -> core.Step:
-        span = node.span
-        match node:
             case nodes.Move():
                 return self._move(node)
             case nodes.Shuffle(zone, chance):
@@ -191,21 +198,30 @@ class Steps(Reporter):
                 return self._choose(node)
             case nodes.Keep():
                 return self._keep(node)
-            case (
-                nodes.Let()
-                | nodes.Roll()
-                | nodes.Assign()
-                | nodes.Add()
-                | nodes.Remove()
-                | nodes.Return()
-                | nodes.If()
-                | nodes.ForEach()
-                | nodes.While()
-                | nodes.Perform()
-            ):
-                raise AssertionError(node)
             case _:
                 assert_never(node)
+
+    def _is_function(self, called: core.Expression) -> bool:
+        if isinstance(called, core.CallRule):
+            return self.names.signatures[called.rule].form != "does"
+        return not isinstance(called, core.CallBase) and called.type != NEVER
+
+    def _roll(self, node: nodes.Roll) -> core.Step:
+        """Lower a roll to a loop that picks items into a list."""
+        span = node.span
+        number = self.expressions.need(node.number, INT)
+        whole, of = self.expressions.items(node.items)
+        many, items = ListType(of), self.frame.hidden()
+        result = self.expressions.bound(node.name, many, node).index
+        nothing = core.MakeList((), type=many, span=span)
+        self.before += [core.SetLocal(items, whole, span=span), core.SetLocal(result, nothing, span=span)]
+        picked, turn, hidden = self.frame.hidden(), self.frame.hidden(), (self.frame.hidden(), self.frame.hidden())
+        times = core.RangeFrom(core.Const(1, type=INT, span=span), number, type=ListType(INT), span=span)
+        pick = core.Picks(picked, core.Local(items, "items", type=whole.type, span=span), node.chance, span=span)
+        item = core.MakeList((core.Local(picked, "one", type=of, span=span),), type=many, span=span)
+        appended = core.Arithmetic("+", core.Local(result, node.name, type=many, span=span), item, type=many, span=span)
+        body = (pick, core.SetLocal(result, appended, span=span))
+        return core.Iterate(turn, times, None, body, False, hidden, span=span)
 
     # --- values
 
@@ -261,7 +277,8 @@ class Steps(Reporter):
         return drawn
 
     def _assign(self, node: nodes.Assign) -> core.Step:
-        variable, cell, type_ = self._target(node.target)
+        target = self._target(node.target)
+        type_ = target.type
         if node.operator == "=":
             value = self._called(node.value, type_)
         else:
@@ -269,31 +286,27 @@ class Steps(Reporter):
             change = self.expressions.need(node.value, type_)
             if not isinstance(type_, IntType | BagType | NeverType):
                 self.error("E401", f"got {type_}, want a number or a bag before `{node.operator}`", node.target.span)
-            value = core.Arithmetic(sign, self._current(variable, cell, type_), change, type=type_, span=node.span)
-        return self._store(variable, cell, value, node.span)
+            value = core.Arithmetic(sign, _current(target), change, type=type_, span=node.span)
+        return self._store(target, value, node.span)
 
-    def _add(self, value: nodes.Expr, target: nodes.Expr, span: Span) -> core.Step:
-        variable, cell, type_ = self._target(target)
-        of = self._item_type(type_, target.span)
+    def _add(self, value: nodes.Expr, to: nodes.Expr, span: Span) -> core.Step:
+        target = self._target(to)
+        of = self._item_type(target.type, to.span)
         item = self._called(value, of) if isinstance(value, nodes.Drawn) else self.expressions.need(value, of)
-        if isinstance(type_, ListType) and type_.of == NEVER and variable is not None:
-            type_ = ListType(item.type)
-            self.frame.visible[-1][variable.name] = Variable(variable.name, variable.index, type_)
+        if isinstance(target, core.Local) and isinstance(target.type, ListType) and target.type.of == NEVER:
+            target = replace(target, type=ListType(item.type))
+            self.frame.visible[-1][target.name] = Variable(target.name, target.index, target.type)
         added = core.MakeList((item,), type=ListType(item.type), span=value.span)
-        joined: core.Expression = core.Arithmetic(
-            "+", self._current(variable, cell, type_), added, type=type_, span=span
-        )
-        if isinstance(type_, SetType):
-            joined = core.CallBuiltin(BUILTINS["set of list"], (joined,), type=type_, span=span)
-        return self._store(variable, cell, joined, span)
+        joined: core.Expression = core.Arithmetic("+", _current(target), added, type=target.type, span=span)
+        if isinstance(target.type, SetType):
+            joined = core.CallBuiltin(BUILTINS["set of list"], (joined,), type=target.type, span=span)
+        return self._store(target, joined, span)
 
-    def _remove(self, value: nodes.Expr, target: nodes.Expr, span: Span) -> core.Step:
-        variable, cell, type_ = self._target(target)
-        item = self.expressions.need(value, self._item_type(type_, target.span))
-        rest = core.CallBuiltin(
-            BUILTINS["without"], (self._current(variable, cell, type_), item), type=type_, span=span
-        )
-        return self._store(variable, cell, rest, span)
+    def _remove(self, value: nodes.Expr, from_: nodes.Expr, span: Span) -> core.Step:
+        target = self._target(from_)
+        item = self.expressions.need(value, self._item_type(target.type, from_.span))
+        rest = core.CallBuiltin(BUILTINS["without"], (_current(target), item), type=target.type, span=span)
+        return self._store(target, rest, span)
 
     def _item_type(self, type_: Type, span: Span) -> Type:
         if isinstance(type_, CollectionType):
@@ -302,33 +315,34 @@ class Steps(Reporter):
             self.error("E402", f"got {type_}, want a list or set", span)
         return NEVER
 
-    def _target(self, node: nodes.Expr) -> tuple[Variable | None, core.Expression | None, Type]:
-        """Check the target of an assignment: a local, or a value of the state."""
+    def _target(self, node: nodes.Expr) -> core.Expression:
+        """Check the target of an assignment: a local, or a cell with a value of the state. It is `never` if invalid."""
+        never = core.Const(None, type=NEVER)
         if isinstance(node, nodes.Name):
             variable = self.frame.find(node.name)
             if variable is not None:
                 self.names.bind_local(node.span, variable)
-                return variable, None, variable.type
+                return core.Local(variable.index, variable.name, type=variable.type)
             group = self.names.group(node.name)
             if group is not None and not group.owner and not isinstance(group.type, HolderType):
                 self.names.bind_group(node.span, group)
-                return None, core.Cell(node.name, None, type=group.type, span=node.span), group.type
+                return core.Cell(node.name, None, type=group.type, span=node.span)
         if isinstance(node, nodes.Attribute):
             of = self.expressions.value(node.of)
             group = self.names.group_of(of.type, node.name)
             if group is not None and not isinstance(group.type, HolderType):
                 self.names.bind_group(node.name_span, group)
-                return None, core.Cell(group.name, of, type=group.type, span=node.span), group.type
+                return core.Cell(group.name, of, type=group.type, span=node.span)
             if of.type == NEVER:
-                return None, None, NEVER
+                return never
         if isinstance(node, nodes.Name) and not self.expressions.knows(node):
             self._new_local(node)
-            return None, None, NEVER
+            return never
         value = self.expressions.value(node)
         if value.type != NEVER:
             help = "use `move` for cards, tokens and pieces" if isinstance(value, core.Read) else None
             self.error("E411", "cannot assign to this", node.span, help)
-        return None, None, NEVER
+        return never
 
     def _new_local(self, node: nodes.Name) -> None:
         """Report an assignment to an unknown name and declare it as a local, so that it is reported once."""
@@ -342,26 +356,18 @@ class Steps(Reporter):
             self.unknown("name", name, [*self.frame.all_names(), *model.groups], node.span, help)
         self.frame.add(name, NEVER)
 
-    def _current(self, variable: Variable | None, cell: core.Expression | None, type_: Type) -> core.Expression:
-        if variable is not None:
-            return core.Local(variable.index, variable.name, type=type_)
-        if cell is not None:
-            return core.Read(cell, type=type_, span=cell.span)
-        return core.Const(None, type=NEVER)
-
-    def _store(
-        self, variable: Variable | None, cell: core.Expression | None, value: core.Expression, span: Span
-    ) -> core.Step:
-        if variable is not None:
-            self._forget(variable.name)
-            return core.SetLocal(variable.index, value, span=span)
-        if cell is not None:
-            if self.pure:
-                self._impure("changes the game", span)
-            if isinstance(cell, core.Cell):
-                self._forget(cell.group)
-            return core.SetCell(cell, value, span=span)
-        return core.Performs(value, span=span)
+    def _store(self, target: core.Expression, value: core.Expression, span: Span) -> core.Step:
+        match target:
+            case core.Local(index, name):
+                self._forget(name)
+                return core.SetLocal(index, value, span=span)
+            case core.Cell(group):
+                if self.pure:
+                    self._impure("changes the game", span)
+                self._forget(group)
+                return core.SetCell(target, value, span=span)
+            case _:
+                return core.Performs(value, span=span)
 
     def _forget(self, name: str) -> None:
         """Drop the facts about a name, or about attributes of that name."""
@@ -437,13 +443,9 @@ class Steps(Reporter):
             self.error("E401", f"got {of}, want seat: only seats take turns", node.items.span)
         hidden = (self.frame.hidden(), self.frame.hidden())
         self._forget_changes(node.body)
-        with self.frame.block():
-            variable = self.expressions.bound(node.variable, of, node)
-            test = self.expressions.condition(node.test) if node.test is not None else None
-            facts = self.expressions.facts(node.test, holds=True) if node.test is not None else {}
-            with self.frame.narrowed(facts):
-                body = self.block(node.body)
-        return core.Iterate(variable.index, items, test, body, node.turn, hidden, span=node.span)
+        with self.expressions.each(node, of) as (local, test, _):
+            body = self.block(node.body)
+        return core.Iterate(local, items, test, body, node.turn, hidden, span=node.span)
 
     def _while(self, test: nodes.Expr, bound: nodes.Expr | None, body: nodes.Block, span: Span) -> core.Step:
         self._forget_changes(body)
@@ -599,9 +601,7 @@ class Steps(Reporter):
         """Turn a delayed block into a procedure; the locals that it reads become parameters."""
         used = {name.name for name in descendants(node.body) if isinstance(name, nodes.Name)}
         captured = [variable for name in sorted(used) if (variable := self.frame.find(name)) is not None]
-        inner = Frame()
-        for variable in captured:
-            inner.add(variable.name, self.frame.known(variable.name) or variable.type, variable.binder)
+        inner = self.frame.inner(captured)
         steps = Steps(
             self.names,
             inner,
@@ -614,21 +614,8 @@ class Steps(Reporter):
         )
         body = steps.block(node.body)
         name = f"{self.owner}/{node.edge} of {node.of}/{len(self.blocks)}"
-        self.blocks[name] = RuleLayer(
-            rule=name,
-            layer=0,
-            file=self.file,
-            form="does",
-            parameters=tuple((variable.name, inner.known(variable.name) or variable.type) for variable in captured),
-            result=NOTHING,
-            local_count=inner.size,
-            local_names=tuple(inner.names),
-            when=None,
-            body=body,
-            cites=(),
-            span=node.span,
-            local_types=tuple(inner.types),
-        )
+        parameters = [(variable.name, variable.type) for variable in captured]
+        self.blocks[name] = steps.layer(name, body, node.span, parameters)
         return core.Keeps(node.edge, node.of, name, tuple(variable.index for variable in captured), span=node.span)
 
     # --- types
@@ -638,3 +625,7 @@ class Steps(Reporter):
 
     def _impure(self, effect: str, span: Span) -> None:
         self.error("E701", f"this {effect}: functions only compute; move it to a `does`", span)
+
+
+def _current(target: core.Expression) -> core.Expression:
+    return core.Read(target, type=target.type, span=target.span) if isinstance(target, core.Cell) else target

@@ -35,6 +35,7 @@ __all__ = [
     "CheckedTrigger",
     "Component",
     "Event",
+    "Form",
     "GraphDecl",
     "Group",
     "Guard",
@@ -301,6 +302,7 @@ def spoken_name(procedure: str) -> str:
     return re.split("[@!?/]", procedure, maxsplit=1)[0]
 
 
+Form = Literal["is", "does", "permits"]
 RuleBody: TypeAlias = core.Expression | tuple[core.Step, ...] | tuple[core.Requirement, ...]
 """What a layer of a rule does: an expression, steps or requirements."""
 
@@ -314,7 +316,7 @@ class RuleLayer(Struct, frozen=True, dict=True):
     rule: str
     layer: int
     file: str
-    form: Literal["is", "does", "permits"]
+    form: Form
     parameters: tuple[tuple[str, Type], ...]
     result: Type
     local_count: int
@@ -367,7 +369,7 @@ class CheckedRule(Struct, frozen=True):
     """A rule with all its layers, lowest first."""
 
     name: str
-    form: Literal["is", "does", "permits"]
+    form: Form
     parameters: tuple[tuple[str, Type], ...]
     result: Type
     layers: tuple[RuleLayer, ...]
