@@ -27,44 +27,6 @@ from interpreter.language.types import (
     Type,
 )
 
-__all__ = [
-    "Board",
-    "CardKind",
-    "CardRow",
-    "CheckedRule",
-    "CheckedTrigger",
-    "Component",
-    "Event",
-    "Form",
-    "GraphDecl",
-    "Group",
-    "Guard",
-    "Interpretation",
-    "Kind",
-    "LinkRow",
-    "Look",
-    "Measure",
-    "Model",
-    "NodeRow",
-    "Panel",
-    "PanelForm",
-    "PanelPlace",
-    "Phrase",
-    "PlaceRow",
-    "Role",
-    "RuleBody",
-    "RuleLayer",
-    "Setting",
-    "Signature",
-    "Signatures",
-    "StandingRule",
-    "Sum",
-    "Table",
-    "TriggerCase",
-    "plural",
-    "spoken_name",
-]
-
 _NAMED_KEY = re.compile(r"(-?)(?:who\.(\w+)|(\w+)\(who\))")
 """A ranking key that is a name: ``who.points``, ``points(who)``, or one of these with a minus."""
 

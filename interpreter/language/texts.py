@@ -63,17 +63,14 @@ def parsed(
 
 
 def type_of(value: Value | None, report: Report) -> nodes.Type | None:
-    """Parse a type."""
     return cast("nodes.Type | None", parsed(value, parse_type, report))
 
 
 def expression_of(value: Value | None, report: Report) -> nodes.Expr | None:
-    """Parse an expression."""
     return cast("nodes.Expr | None", parsed(value, parse_expression, report))
 
 
 def condition_of(value: Value | None, report: Report) -> nodes.Expr | None:
-    """Parse a condition."""
     return cast("nodes.Expr | None", parsed(value, parse_condition, report))
 
 
