@@ -101,7 +101,7 @@ def check_text(names: Names, procedure: nodes.Procedure, name: str) -> tuple[Rul
     """Check a procedure outside the ruleset, such as a scenario's `given`. Return it with its delayed blocks."""
     diagnostics: list[Diagnostic] = []
     frame = Frame()
-    steps = Steps(names, frame, diagnostics.append, owner=name, file="", result=NOTHING, pure=False)
+    steps = Steps(names, frame, diagnostics.append, name, "")
     body = steps.block(procedure.body)
     return steps.layer(name, body, procedure.span), steps.blocks, diagnostics
 
@@ -125,7 +125,7 @@ def check_function(
             message = f"`{key.text}` needs a header with its result: `() -> type:`"
             report(Diagnostic("E310", message, tree.span))
     frame = Frame()
-    steps = Steps(names, frame, report, owner=f"{rule}@0", file=file, result=result, pure=True)
+    steps = Steps(names, frame, report, f"{rule}@0", file, result, pure=True)
     _add_parameters(steps, parameters, header)
     form: Form = "is" if isinstance(tree, nodes.Function) else "permits"
     signature = Signature(f"{rule}@0", form, parameters, result, key.span, constant=constant is not None)
@@ -367,7 +367,7 @@ class _Whole(Checker):
         names = [p.name for p in header.parameters] if header else [p for p, _ in signature.parameters]
         parameters = tuple((p, type_) for p, (_, type_) in zip(names, signature.parameters, strict=False))
         frame, pure = Frame(), signature.form != "does"
-        steps = self._steps(frame, f"{name}@{index}", entry.file, signature.result, pure=pure)
+        steps = Steps(self.names, frame, self.report, f"{name}@{index}", entry.file, signature.result, pure)
         _add_parameters(steps, parameters, header)
         when = self._guard(guards, frame)
         if verb == "wraps" and index > 0:
@@ -376,9 +376,6 @@ class _Whole(Checker):
         layer = steps.layer(name, body, entry.span, parameters, cast(Form, signature.form))
         layer = replace(layer, layer=index, when=when, cites=cites, covers=verb, part=entry.part)
         return layer, steps.blocks
-
-    def _steps(self, frame: Frame, owner: str, file: str, result: Type = NOTHING, *, pure: bool = False) -> Steps:
-        return Steps(self.names, frame, self.report, owner=owner, file=file, result=result, pure=pure)
 
     def _guard(self, guards: Iterable[Scalar], frame: Frame) -> core.Expression | None:
         """Join the conditions of a layer and of its enclosing parts."""
@@ -463,7 +460,7 @@ class _Whole(Checker):
         inner = frame.inner(_variables(frame))
         parameters = list(zip(inner.names, inner.types, strict=True))
         inner.facts[0].update({path: type_ for facts in frame.facts for path, type_ in facts.items()})
-        steps = self._steps(inner, name, owner.entry.file)
+        steps = Steps(self.names, inner, self.report, name, owner.entry.file)
         body = steps.block(tree.body)
         blocks |= steps.blocks
         blocks[name] = replace(steps.layer(name, body, tree.span, parameters), cites=_texts(owner.cites))
@@ -490,8 +487,8 @@ class _Whole(Checker):
         test = self._guard(entry.guards, frame)
         binders: list[tuple[int, core.Expression]] = []
         for binder in match.binders if match is not None else ():
-            items, of = expressions.items(binder.items)
-            binders.append((expressions.bound(binder.name, of, binder).index, items))
+            local, items, _ = expressions.binder(binder)
+            binders.append((local, items))
         test = self.narrowed(test, tree, expressions)
         handler = self._handler(f"{rule.name}?", does, frame, rule, blocks)
         assert handler is not None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
 from msgspec.structs import replace
@@ -75,16 +76,17 @@ OTHER_WORDS = {"true": "write `yes`", "false": "write `no`", "null": "write `non
 """Words of other languages, with a hint."""
 
 
+@dataclass(eq=False)
 class Expressions(Reporter):
     """Checks the expressions of one text."""
 
-    def __init__(self, names: Names, frame: Frame, report: Report) -> None:
-        self.names = names
-        self.frame = frame
-        self.report = report
-        self.base: tuple[str, int, Signature] | None = None
-        self.hints: Mapping[str, str] = OTHER_WORDS
-        """Help for unknown names."""
+    names: Names
+    frame: Frame
+    report: Report
+    base: tuple[str, int, Signature] | None = None
+    """The rule of the text, its layer below and its signature, if the text may call that layer."""
+    hints: Mapping[str, str] = field(default_factory=lambda: OTHER_WORDS)
+    """Help for unknown names."""
 
     # --- entry points
 
@@ -134,6 +136,11 @@ class Expressions(Reporter):
         self.names.bind_local(binder.span, variable, declares=True)
         return variable
 
+    def binder(self, node: nodes.Binder) -> tuple[int, core.Expression, Type]:
+        """Check a binder; return its local, and the list with the type of its items."""
+        items, of = self.items(node.items)
+        return self.bound(node.name, of, node).index, items, of
+
     def holder(self, node: nodes.Expr) -> core.Expression:
         """Check an expression as a holder, place or pile."""
         value = self._any(node, None, False)
@@ -143,8 +150,7 @@ class Expressions(Reporter):
         groups = self.names.model.groups
         held = [name for name in self._group_names(value.type) if isinstance(groups[name].type, HolderType)]
         names = ", ".join(f"`{name.partition('.')[2] or name}`" for name in held)
-        self.error("E410", message, node.span, f"a {value.type} has {names}" if held else None)
-        return self._never(node.span)
+        return self._wrong("E410", message, node.span, f"a {value.type} has {names}" if held else None)
 
     def items(self, node: nodes.Expr) -> tuple[core.Expression, Type]:
         """Check an expression as a collection to iterate over; return it and the type of its items."""
@@ -154,7 +160,7 @@ class Expressions(Reporter):
         if isinstance(value.type, PileType) and not value.type.optional:
             return value, CardType(value.type.name)
         if value.type.optional and isinstance(value.type, CollectionType):
-            self._maybe_none(node, value.type)
+            self.maybe_none(node, value.type)
         elif not isinstance(value.type, NeverType):
             self.error("E402", f"got {value.type}, want a list, set or range", node.span)
         return value, NEVER
@@ -226,8 +232,7 @@ class Expressions(Reporter):
             case nodes.Call():
                 return self._call(node, maybe=maybe)
             case nodes.Drawn():
-                self.error("E701", "a function cannot draw at random: draw in a `does`", span)
-                return self._never(span)
+                return self._wrong("E701", "a function cannot draw at random: draw in a `does`", span)
             case nodes.Aggregate():
                 return self._aggregate(node, maybe)
             case nodes.ListLiteral(items):
@@ -296,8 +301,7 @@ class Expressions(Reporter):
             shown = f'"{key}"' if isinstance(key, str) else key
             calls = [f"`{kind}({shown})`" for _, kind in matches]
             message = f"{shown} is the key of several cards: {' and '.join(calls)}"
-            self.error("E303", message, span, f"say which is meant: {' or '.join(calls)}")
-            return self._never(span)
+            return self._wrong("E303", message, span, f"say which is meant: {' or '.join(calls)}")
         if not matches:
             return None
         number, kind = matches[0]
@@ -333,8 +337,7 @@ class Expressions(Reporter):
         plain = "a member of a kind" if value in members else "a number" if value.isdecimal() else None
         help = f"write {plain} without quotes: `{value}`" if plain else None
         message = f'unknown name "{value}"{did_you_mean(value, names)}'
-        self.error("E302", message, span, help)
-        return self._never(span)
+        return self._wrong("E302", message, span, help)
 
     def _name(self, node: nodes.Expr, name: str, expected: Type | None) -> core.Expression:
         span = node.span
@@ -412,8 +415,9 @@ class Expressions(Reporter):
             return self._member_of(KindType(kinds[0]), name, span)
         if len(kinds) > 1:
             listed = " and ".join(f"`{kind}`" for kind in kinds)
-            self.error("E303", f"`{name}` is a member of {listed}; the context does not tell which is meant", span)
-            return self._never(span)
+            return self._wrong(
+                "E303", f"`{name}` is a member of {listed}; the context does not tell which is meant", span
+            )
         return None
 
     def _member_of(self, kind: KindType, name: str, span: Span) -> core.Expression:
@@ -442,7 +446,7 @@ class Expressions(Reporter):
                 return core.Read(cell, type=known or cell.type, span=node.span)
         of = self.value(node.of)
         if of.type.optional:
-            self._maybe_none(node.of, of.type)
+            self.maybe_none(node.of, of.type)
             return self._never(node.span)
         return self._attribute_of(of, node, known)
 
@@ -484,8 +488,7 @@ class Expressions(Reporter):
         if isinstance(type_, CollectionType):
             help = f"an item may have it: `[x.{node.name} for x in …]`, `first(…).{node.name}`"
         message = f"unknown attribute `{node.name}` of {type_}{did_you_mean(node.name, names)}"
-        self.error("E304", message, node.name_span, help, *notes)
-        return self._never(node.span)
+        return self._wrong("E304", message, node.name_span, help, *notes, at=node.span)
 
     def _index(self, node: nodes.Index) -> core.Expression:
         if isinstance(node.of, nodes.Name) and self.frame.find(node.of.name) is None:
@@ -494,8 +497,7 @@ class Expressions(Reporter):
                 return self._table_cell(node, table)
         of = self.value(node.of)
         if len(node.keys) != 1:
-            self.error("E405", f"got {counted(len(node.keys), 'key')}, want 1", node.span)
-            return self._never(node.span)
+            return self._wrong("E405", f"got {counted(len(node.keys), 'key')}, want 1", node.span)
         key = node.keys[0]
         match of.type:
             case BagType():
@@ -505,8 +507,9 @@ class Expressions(Reporter):
             case NeverType():
                 return of
             case _:
-                self.error("E401", f"got {of.type}, want a table, a bag or a list before `[`", node.of.span)
-                return self._never(node.span)
+                return self._wrong(
+                    "E401", f"got {of.type}, want a table, a bag or a list before `[`", node.of.span, at=node.span
+                )
 
     def _table_cell(self, node: nodes.Index, table: Table) -> core.Expression:
         name = table.name
@@ -534,13 +537,13 @@ class Expressions(Reporter):
         if signature is not None:
             self._bind_rule(node.name_span, signature, node.name)
             if signature.form == "does" and not procedures:
-                self.error(
+                return self._wrong(
                     "E406",
                     f"`{node.name}` is a procedure: call it as a statement, "
                     "or as all of a `let`, assignment or `return`",
                     node.name_span,
+                    at=node.span,
                 )
-                return self._never(node.span)
             arguments = self.arguments(node, node.name, signature.parameters, signature.span)
             return core.CallRule(signature.name, arguments, type=signature.result, span=node.span)
         fields = self.names.record(node.name)
@@ -570,8 +573,7 @@ class Expressions(Reporter):
         """Check ``news(1)``: the card of a kind with that key."""
         card = CardType(kind.name)
         if kind.key is None:
-            self.error("E406", f"a {kind.name} has no key that identifies it", node.name_span)
-            return self._never(node.span)
+            return self._wrong("E406", f"a {kind.name} has no key that identifies it", node.name_span, at=node.span)
         key_type = kind.attributes[kind.key]
         literal = node.arguments[0] if len(node.arguments) == 1 else None
         if isinstance(literal, nodes.IntLiteral | nodes.TextLiteral):
@@ -598,8 +600,7 @@ class Expressions(Reporter):
 
     def _call_base(self, node: nodes.Call) -> core.Expression:
         if self.base is None:
-            self.error("E507", "`base` is defined only in a rule with `wraps`", node.name_span)
-            return self._never(node.span)
+            return self._wrong("E507", "`base` is defined only in a rule with `wraps`", node.name_span, at=node.span)
         rule, layer, signature = self.base
         arguments = self.arguments(node, node.name, signature.parameters, signature.span)
         return core.CallBase(rule, layer, arguments, type=signature.result, span=node.span)
@@ -675,23 +676,20 @@ class Expressions(Reporter):
         if table is not None and first is not None:
             self.names.bind(first.span, "tables", table.name)
         if table is None:
-            self.error("E401", f"want a table: `{node.name}(table)`", (first or node).span)
-            return self._never(node.span)
+            return self._wrong("E401", f"want a table: `{node.name}(table)`", (first or node).span, at=node.span)
         last = len(table.keys) - 1
         if node.name == "keys":
             names = [key.name for key in others if isinstance(key, nodes.Name)] or list(table.keys)
             if len(names) != 1 or names[0] not in table.keys or len(others) > 1:
                 listed = " or ".join(f"`keys({table.name}, {key})`" for key in table.keys)
-                self.error("E405", f"say which key is meant: {listed}", node.span)
-                return self._never(node.span)
+                return self._wrong("E405", f"say which key is meant: {listed}", node.span)
             last = table.keys.index(names[0])
         every = core.Const(table.axes[last], type=ListType(table.key_types[last]), span=node.span)
         if node.name == "keys":
             return every
         if len(others) != last:
             expected = ", ".join([table.name, *table.keys[:last]])
-            self.error("E405", f"for a line of cells, write `cells({expected})`", node.span)
-            return self._never(node.span)
+            return self._wrong("E405", f"for a line of cells, write `cells({expected})`", node.span)
         keys = tuple(self.need(key, type_) for key, type_ in zip(others, table.key_types, strict=False))
         local = core.Local(self.frame.hidden(), table.keys[last], type=table.key_types[last], span=node.span)
         cell = core.TableCell(table.name, (*keys, local), type=table.gives, span=node.span)
@@ -748,10 +746,12 @@ class Expressions(Reporter):
                     self.error("E407", f"`{node.name}` of {of} needs `by`", node.span)
                 return core.Order(local, whole, test, end, keys, maybe, type=found_type, span=span)
             case _:
-                self.error(
-                    "E407", f"`{node.name}` needs a value: `{node.name}(value for {node.variable} in …)`", node.span
+                return self._wrong(
+                    "E407",
+                    f"`{node.name}` needs a value: `{node.name}(value for {node.variable} in …)`",
+                    node.span,
+                    at=span,
                 )
-                return self._never(span)
 
     def _aggregate_of_values(self, node: nodes.Aggregate, maybe: bool) -> core.Expression:
         assert node.value is not None
@@ -763,8 +763,7 @@ class Expressions(Reporter):
         if node.name == "sum" and isinstance(of, BagType):
             return self._sum_of_bags(mapped, of.name, node.span)
         if node.name not in ("sum", "min", "max"):
-            self.error("E407", f"`{node.name}` takes items, not values", node.span)
-            return self._never(node.span)
+            return self._wrong("E407", f"`{node.name}` takes items, not values", node.span)
         if not isinstance(of, IntType | NeverType):
             self.error("E401", f"got {of}, want int", node.value.span)
         or_none = maybe and node.name != "sum"
@@ -882,7 +881,7 @@ class Expressions(Reporter):
         if first.type.optional or second.type.optional:
             for side, node in ((first, left), (second, right)):
                 if side.type.optional:
-                    self._maybe_none(node, side.type)
+                    self.maybe_none(node, side.type)
             return self._never(span)
         if not forms:
             type_ = NEVER
@@ -925,7 +924,7 @@ class Expressions(Reporter):
         else:
             for side, node in ((first, left), (second, right)):
                 if side.type.optional:
-                    self._maybe_none(node, side.type)
+                    self.maybe_none(node, side.type)
                 elif not isinstance(side.type, IntType | NeverType):
                     self.error("E401", f"got {side.type}, want int: only numbers have an order", node.span)
         return core.Comparison(operator, first, second, type=BOOL, span=span)
@@ -998,8 +997,7 @@ class Expressions(Reporter):
             return self._never(span)
         token = self.names.kind(member.type.name) if isinstance(member.type, KindType) else None
         if token is None or member.type.optional:
-            self.error("E401", f"got {member.type}, want a kind of token after `of`", kind.span)
-            return self._never(span)
+            return self._wrong("E401", f"got {member.type}, want a kind of token after `of`", kind.span, at=span)
         if token.unit:
             return counted
         return core.AmountOf(counted, member, len(token.members), type=BagType(token.name), span=span)
@@ -1025,16 +1023,15 @@ class Expressions(Reporter):
         ):
             return core.CallBuiltin(BUILTINS["set of list"], (value,), type=SetType(value.type.of), span=span)
         if value.type.optional and accepts(expected, value.type.sure):
-            self._maybe_none_at(span, value.type)
+            self.maybe_none(span, value.type)
         else:
             help = "compare it, as in `… > 0`" if (value.type, expected) == (INT, BOOL) else None
             self.error("E401", f"got {value.type}, want {expected}{detail}", span, help)
         return value
 
-    def _maybe_none(self, node: nodes.Expr, type_: Type) -> None:
-        self._maybe_none_at(node.span, type_)
-
-    def _maybe_none_at(self, span: Span, type_: Type) -> None:
+    def maybe_none(self, place: nodes.Expr | Span, type_: Type) -> None:
+        """Report a value that may be none where that is not allowed."""
+        span = place if isinstance(place, Span) else place.span
         self.error("E403", f"this may be none ({type_})", span, "test it with `if let`, `!= none` or `otherwise`")
 
     def _unknown(self, name: str, span: Span) -> None:
@@ -1076,6 +1073,13 @@ class Expressions(Reporter):
             remedy = f"`seats[0].{name}`, or `who.{name}` where `who` is one of the seats"
         message = f"each {owner} has its own `{name}`"
         self.error("E301", message, span, f"say whose it is: {remedy}")
+
+    def _wrong(
+        self, code: str, message: str, span: Span, help: str | None = None, *notes: Note, at: Span | None = None
+    ) -> core.Expression:
+        """Report an error in the expression ``at`` a place."""
+        self.error(code, message, span, help, *notes)
+        return self._never(at or span)
 
     def _never(self, span: Span) -> core.Expression:
         return core.Const(None, type=NEVER, span=span)

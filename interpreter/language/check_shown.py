@@ -193,15 +193,14 @@ class Shown(Checker):
             test = self.narrowed(test, pattern.test, expressions)
         each: list[tuple[int, core.Expression]] = []
         if (seat := measure.each) is not None:
-            local = expressions.bound(seat.text, SEAT, nodes.Name(seat.text, span=seat.span))
-            each.append((local.index, core.AllSeats(type=ListType(SEAT), span=seat.span)))
-            keys.append(self._key(seat.text, local.index, SEAT, seat.span))
+            local = expressions.bound(seat.text, SEAT, nodes.Name(seat.text, span=seat.span)).index
+            each.append((local, core.AllSeats(type=ListType(SEAT), span=seat.span)))
+            keys.append(self._key(seat.text, local, SEAT, seat.span))
         match = parsed(measure.for_, parse_match, self.report)
         for binder in match.binders if match is not None else ():
-            items, of = expressions.items(binder.items)
-            local = expressions.bound(binder.name, of, binder)
-            each.append((local.index, items))
-            keys.append(self._key(binder.name, local.index, of, binder.items.span))
+            local, items, of = expressions.binder(binder)
+            each.append((local, items))
+            keys.append(self._key(binder.name, local, of, binder.items.span))
         test = self.narrowed(test, match.test if match is not None else None, expressions)
         tree = expression_of(measure.value, self.report)
         if tree is None:

@@ -6,6 +6,7 @@ Functions may only compute. Statements that change the game, ask or call a proce
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
 from msgspec.structs import replace
@@ -65,33 +66,26 @@ Where = Literal["in", "top", "bottom", "new pile"]
 Blocks = dict[str, RuleLayer]
 
 
+@dataclass(eq=False)
 class Steps(Reporter):
     """Checks the statements of one text."""
 
-    def __init__(
-        self,
-        names: Names,
-        frame: Frame,
-        report: Report,
-        *,
-        owner: str,
-        file: str,
-        result: Type,
-        pure: bool,
-        blocks: Blocks | None = None,
-    ) -> None:
-        self.names = names
-        self.frame = frame
-        self.report = report
-        self.expressions = Expressions(names, frame, report)
-        self.blocks: Blocks = {} if blocks is None else blocks
-        """Delayed blocks of the text, as procedures."""
-        self.owner = owner
-        self.file = file
-        self.result = result
-        self.pure = pure
-        self.before: list[core.Step] = []
-        """Steps that run before the current statement, such as random draws."""
+    names: Names
+    frame: Frame
+    report: Report
+    owner: str
+    """Name of the procedure that the text belongs to."""
+    file: str
+    result: Type = NOTHING
+    pure: bool = False
+    """The text may only compute."""
+    blocks: Blocks = field(default_factory=dict)
+    """Delayed blocks of the text, as procedures."""
+    before: list[core.Step] = field(default_factory=list)
+    """Steps that run before the current statement, such as random draws."""
+
+    def __post_init__(self) -> None:
+        self.expressions = Expressions(self.names, self.frame, self.report)
 
     def layer(
         self,
@@ -500,7 +494,7 @@ class Steps(Reporter):
         cards = self._called(node.what, None) if drawn else self.expressions.value(node.what)
         moved = cards.type.of if isinstance(cards.type, CollectionType) else cards.type
         if cards.type.optional:
-            self.expressions._maybe_none(node.what, cards.type)
+            self.expressions.maybe_none(node.what, cards.type)
         elif not isinstance(moved, CardType | PileType | NeverType):
             help = "say where from: `move amount from … to …`" if isinstance(moved, IntType | BagType) else None
             self.error("E401", f"got {cards.type}, want cards", node.what.span, help)
@@ -590,9 +584,8 @@ class Steps(Reporter):
             guard = expressions.established(node.guard) if node.guard is not None else None
             choices: list[core.Choice] = []
             for binder in node.binders:
-                items, of = expressions.items(binder.items)
-                variable = expressions.bound(binder.name, of, binder)
-                choices.append(core.Choice(variable.index, binder.name, items, of, span=binder.span))
+                local, items, of = expressions.binder(binder)
+                choices.append(core.Choice(local, binder.name, items, of, span=binder.span))
             tests = expressions.conjuncts(node.test)
             body = self.block(node.body) if node.body is not None else None
         return core.Option(node.name, tuple(choices), tests, guard, body, node.cites, span=node.span)
@@ -602,16 +595,7 @@ class Steps(Reporter):
         used = {name.name for name in descendants(node.body) if isinstance(name, nodes.Name)}
         captured = [variable for name in sorted(used) if (variable := self.frame.find(name)) is not None]
         inner = self.frame.inner(captured)
-        steps = Steps(
-            self.names,
-            inner,
-            self.report,
-            owner=self.owner,
-            file=self.file,
-            result=NOTHING,
-            pure=False,
-            blocks=self.blocks,
-        )
+        steps = Steps(self.names, inner, self.report, self.owner, self.file, blocks=self.blocks)
         body = steps.block(node.body)
         name = f"{self.owner}/{node.edge} of {node.of}/{len(self.blocks)}"
         parameters = [(variable.name, variable.type) for variable in captured]
