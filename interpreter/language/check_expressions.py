@@ -531,9 +531,7 @@ class Expressions(Reporter):
             return self._call_base(node)
         signature = self.names.rule(node.name, node.span)
         if signature is not None and signature.unread:
-            for argument in node.arguments:
-                self._silent_type(argument)
-            return self._never(node.span)
+            return self._unchecked(node)
         if signature is not None:
             self._bind_rule(node.name_span, signature, node.name)
             if signature.form == "does" and not procedures:
@@ -565,6 +563,10 @@ class Expressions(Reporter):
         if self.names.table(node.name) is not None:
             help = f"`{node.name}` is a table: read it as `{node.name}[…]`"
         self.error("E301", f"unknown rule `{node.name}`{near}", node.name_span, help)
+        return self._unchecked(node)
+
+    def _unchecked(self, node: nodes.Call) -> core.Expression:
+        """Bind the names in the arguments of a call that is not known."""
         for argument in node.arguments:
             self._silent_type(argument)
         return self._never(node.span)
@@ -644,9 +646,7 @@ class Expressions(Reporter):
             )
             message = f"`{node.name}` takes {expected}, got {len(node.arguments)}"
             self.error("E404", message, node.span, function.about, form)
-            for argument in node.arguments:
-                self._silent_type(argument)
-            return self._never(node.span)
+            return self._unchecked(node)
         words = function.parameters if not function.many else ("int",) * len(node.arguments)
         builtin = BuiltinCall(self)
         arguments = [builtin.argument(word, argument) for word, argument in zip(words, node.arguments, strict=True)]

@@ -12,6 +12,7 @@ from enum import IntEnum
 from typing import assert_never
 
 from interpreter.language import nodes
+from interpreter.language.syntax_errors import STATEMENTS
 
 __all__ = ["AnyNode", "format_node"]
 
@@ -57,10 +58,6 @@ class Level(IntEnum):
 
 
 # Keywords in positions where an expression may start; an expression that starts with one is put in brackets.
-OPENING_A_STATEMENT = frozenset(
-    {"add", "at", "choose", "elif", "else", "end", "for", "if", "let", "move", "note", "remove", "return", "reveal"}
-    | {"settle", "shuffle", "while"}
-)
 DRAWING = frozenset({"pick", "shuffled"})
 AFTER_LET = DRAWING | {"roll"}
 AFTER_IF = frozenset({"let"})
@@ -175,7 +172,7 @@ def _lines(node: nodes.Statement | Text) -> list[str]:
             number, items = _expression(node.number), _expression(node.items)
             return [f"let {node.name} = roll {number} from {items} as {node.chance}"]
         case nodes.Assign():
-            target = _expression(node.target, Level.POSTFIX, OPENING_A_STATEMENT)
+            target = _expression(node.target, Level.POSTFIX, STATEMENTS)
             reserved = DRAWING if node.operator == "=" else NOTHING
             return [f"{target} {node.operator} {_expression(node.value, reserved=reserved)}"]
         case nodes.Add():
