@@ -10,12 +10,13 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.diagnostics import Note
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import nodes
 from interpreter.language.parse import parse_alternatives
-from interpreter.language.texts import Report, parsed
+from interpreter.language.reporter import Report, Reporter
+from interpreter.language.texts import parsed
 from interpreter.language.walk import descendants, rewritten
 from interpreter.reading.compose import Composition
 from interpreter.sections.declarations import Entry
@@ -23,7 +24,7 @@ from interpreter.sections.declarations import Entry
 __all__ = ["Decisions", "asked_in"]
 
 
-class Decisions:
+class Decisions(Reporter):
     """Amendments by decision, lowest file first."""
 
     def __init__(self, composition: Composition, report: Report) -> None:
@@ -49,8 +50,7 @@ class Decisions:
         """Report amendments of decisions that no rule asks."""
         for name, entries in self.entries.items():
             if name not in self.asked:
-                near = did_you_mean(name, self.asked)
-                self.report(Diagnostic("E301", f"unknown decision `{name}`{near}", entries[0].span))
+                self.unknown("decision", name, self.asked, entries[0].span)
 
     def _node(self, node: object) -> object:
         if not isinstance(node, nodes.Choose):
@@ -99,7 +99,7 @@ class Decisions:
     ) -> None:
         if (code, at.span) not in self.reported:  # several rules may ask the decision
             self.reported.add((code, at.span))
-            self.report(Diagnostic(code, message, at.span, notes, help))
+            self.error(code, message, at.span, help, *notes)
 
 
 def asked_in(tree: nodes.Procedure) -> Iterator[str]:

@@ -6,10 +6,12 @@ all errors, not only the first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain, pairwise, repeat
-from typing import Literal, cast
+from typing import cast
+
+from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.plurals import counted
@@ -27,6 +29,7 @@ from interpreter.language.declare import declare
 from interpreter.language.model import (
     CheckedRule,
     CheckedTrigger,
+    Form,
     Guard,
     Law,
     Model,
@@ -44,6 +47,7 @@ from interpreter.language.parse import (
     parse_procedure,
     parse_verdict,
 )
+from interpreter.language.reporter import Report
 from interpreter.language.resolve import Binding, Names, resolve_type
 from interpreter.language.scope import Frame, Variable
 from interpreter.language.texts import condition_of, expression_of, parsed
@@ -60,7 +64,6 @@ from interpreter.sections.vocabulary import Keys
 
 __all__ = ["bindings", "check", "check_function", "check_text", "literal_type"]
 
-Form = Literal["is", "does", "permits"]
 Body = nodes.Function | nodes.Procedure | nodes.Verdict
 
 
@@ -98,12 +101,9 @@ def check_text(names: Names, procedure: nodes.Procedure, name: str) -> tuple[Rul
     """Check a procedure outside the ruleset, such as a scenario's `given`. Return it with its delayed blocks."""
     diagnostics: list[Diagnostic] = []
     frame = Frame()
-    steps = Steps(names, frame, diagnostics.append, owner=name, file="", result=NOTHING, pure=False)
+    steps = Steps(names, frame, diagnostics.append, name, "")
     body = steps.block(procedure.body)
-    locals_, types = tuple(frame.names), tuple(frame.types)
-    span = procedure.span
-    layer = RuleLayer(name, 0, "", "does", (), NOTHING, frame.size, locals_, None, body, (), span, local_types=types)
-    return layer, steps.blocks, diagnostics
+    return steps.layer(name, body, procedure.span), steps.blocks, diagnostics
 
 
 def check_function(
@@ -112,7 +112,7 @@ def check_function(
     rule: str,
     key: Scalar,
     file: str,
-    report: Callable[[Diagnostic], None],
+    report: Report,
 ) -> tuple[Signature, RuleLayer]:
     """Check a helper: a function or verdict outside the ruleset. Calls use the id of its layer as the name."""
     header = tree.header
@@ -125,13 +125,12 @@ def check_function(
             message = f"`{key.text}` needs a header with its result: `() -> type:`"
             report(Diagnostic("E310", message, tree.span))
     frame = Frame()
-    steps = Steps(names, frame, report, owner=f"{rule}@0", file=file, result=result, pure=True)
+    steps = Steps(names, frame, report, f"{rule}@0", file, result, pure=True)
     _add_parameters(steps, parameters, header)
     form: Form = "is" if isinstance(tree, nodes.Function) else "permits"
     signature = Signature(f"{rule}@0", form, parameters, result, key.span, constant=constant is not None)
     body = _checked_body(tree, steps, signature, report)
-    layer = RuleLayer(rule, 0, file, form, parameters, result, frame.size, tuple(frame.names), None, body, (), key.span)
-    return signature, layer
+    return signature, steps.layer(rule, body, key.span, parameters, form)
 
 
 def _add_parameters(steps: Steps, parameters: Iterable[tuple[str, Type]], header: nodes.Header | None) -> None:
@@ -144,7 +143,7 @@ def _add_parameters(steps: Steps, parameters: Iterable[tuple[str, Type]], header
             steps.frame.add(name, type_)
 
 
-def _checked_body(tree: Body, steps: Steps, signature: Signature, report: Callable[[Diagnostic], None]) -> RuleBody:
+def _checked_body(tree: Body, steps: Steps, signature: Signature, report: Report) -> RuleBody:
     if isinstance(tree, nodes.Verdict):
         return tuple(_requirement(line, steps) for line in tree.lines)
     if isinstance(tree, nodes.Function) and not isinstance(tree.body, nodes.Block):
@@ -164,10 +163,9 @@ def _requirement(line: nodes.Require | nodes.Let, steps: Steps) -> core.Requirem
         value = steps.expressions.value(line.value)
         variable = steps.expressions.bound(line.name, value.type, line)
         return core.Requirement(value, (), variable.index, span=line.span)
-    test = steps.expressions.condition(line.test)
+    test = steps.expressions.established(line.test)
     for cite in line.cites:
         steps.names.bind(line.span, "statements", cite)
-    steps.frame.facts[-1].update(steps.expressions.facts(line.test, holds=True))
     return core.Requirement(test, line.cites, span=line.span)
 
 
@@ -262,9 +260,7 @@ class _Whole(Checker):
 
     def _other_form(self, name: str, form: Form, below: Signature, entry: Entry) -> None:
         note = Note(f"`{name}` is introduced here", below.span)
-        self.report(
-            Diagnostic("E508", f"`{name}` is a rule of the form `{below.form}`, not `{form}`", entry.span, (note,))
-        )
+        self.error("E508", f"`{name}` is a rule of the form `{below.form}`, not `{form}`", entry.span, None, note)
 
     def _same_types(
         self, name: str, below: Signature, parameters: tuple[tuple[str, Type], ...], result: Type, span: Span
@@ -273,9 +269,9 @@ class _Whole(Checker):
         want = ", ".join(str(type_) for _, type_ in below.parameters)
         note = Note(f"`{name}` is introduced here", below.span)
         if [t for _, t in parameters] != [t for _, t in below.parameters]:
-            self.report(Diagnostic("E508", f"`{name}` takes ({want}), not ({got})", span, (note,)))
+            self.error("E508", f"`{name}` takes ({want}), not ({got})", span, None, note)
         elif not accepts(below.result, result):
-            self.report(Diagnostic("E508", f"`{name}` gives {below.result}, not {result}", span, (note,)))
+            self.error("E508", f"`{name}` gives {below.result}, not {result}", span, None, note)
 
     def _type(self, tree: nodes.Type) -> Type:
         return resolve_type(self.names, tree, self.report)
@@ -317,7 +313,7 @@ class _Whole(Checker):
         if signature is None:
             near = did_you_mean(scalar.text, self.signatures)
             help = None if near else "declare it under `rules`"
-            self.error("E301", f"unknown rule `{scalar.text}`{near}", scalar.span, help=help)
+            self.error("E301", f"unknown rule `{scalar.text}`{near}", scalar.span, help)
         elif signature.form != "does" or signature.parameters or signature.result != NOTHING:
             self.error("E406", f"`{scalar.text}` must be a procedure without parameters", scalar.span)
 
@@ -371,45 +367,23 @@ class _Whole(Checker):
         names = [p.name for p in header.parameters] if header else [p for p, _ in signature.parameters]
         parameters = tuple((p, type_) for p, (_, type_) in zip(names, signature.parameters, strict=False))
         frame, pure = Frame(), signature.form != "does"
-        steps = self._steps(frame, f"{name}@{index}", entry.file, signature.result, pure=pure)
+        steps = Steps(self.names, frame, self.report, f"{name}@{index}", entry.file, signature.result, pure)
         _add_parameters(steps, parameters, header)
         when = self._guard(guards, frame)
         if verb == "wraps" and index > 0:
             steps.expressions.base = (name, index - 1, signature)
         body = _checked_body(tree, steps, signature, self.report)
-        layer = RuleLayer(
-            rule=name,
-            layer=index,
-            file=entry.file,
-            form=cast(Form, signature.form),
-            parameters=parameters,
-            result=signature.result,
-            local_count=frame.size,
-            local_names=tuple(frame.names),
-            when=when,
-            body=body,
-            cites=cites,
-            span=entry.span,
-            covers=verb,
-            part=entry.part,
-            local_types=tuple(frame.types),
-        )
+        layer = steps.layer(name, body, entry.span, parameters, cast(Form, signature.form))
+        layer = replace(layer, layer=index, when=when, cites=cites, covers=verb, part=entry.part)
         return layer, steps.blocks
 
-    def _steps(self, frame: Frame, owner: str, file: str, result: Type = NOTHING, *, pure: bool = False) -> Steps:
-        return Steps(self.names, frame, self.report, owner=owner, file=file, result=result, pure=pure)
-
-    def _guard(self, guards: list[Scalar], frame: Frame) -> core.Expression | None:
+    def _guard(self, guards: Iterable[Scalar], frame: Frame) -> core.Expression | None:
         """Join the conditions of a layer and of its enclosing parts."""
         when: core.Expression | None = None
         for guard in guards:
             tree = condition_of(guard, self.report)
-            if tree is None:
-                continue
-            expressions = self.expressions(frame)
-            checked = expressions.condition(tree)
-            frame.facts[-1].update(expressions.facts(tree, holds=True))
-            when = checked if when is None else core.Logic("and", when, checked, type=BOOL, span=guard.span)
+            if tree is not None:
+                when = self.expressions(frame).established(tree, when, guard.span)
         return when
 
     # --- triggers and standing rules
@@ -441,8 +415,7 @@ class _Whole(Checker):
         seen = set[str]()
         for phase in (phase for case in trigger.cases for phase in case.in_):
             if phase.text not in self.model.phases:
-                message = f"unknown phase `{phase.text}`{did_you_mean(phase.text, self.model.phases)}"
-                self.error("E301", message, phase.span)
+                self.unknown("phase", phase.text, self.model.phases, phase.span)
             elif phase.text in seen:
                 self.error("E501", f"`{phase.text}` has a case already", phase.span)
             seen.add(phase.text)
@@ -457,8 +430,7 @@ class _Whole(Checker):
         frame, entry, blocks = Frame(), trigger.entry, Blocks()
         if self.heard(pattern, frame) is None:
             return None
-        test = self._guard(list(entry.guards), frame)
-        test = self.narrowed(test, pattern.test, self.expressions(frame))
+        test = self.narrowed(self._guard(entry.guards, frame), pattern.test, self.expressions(frame))
         cases = [
             TriggerCase(
                 _texts(case.in_),
@@ -485,30 +457,13 @@ class _Whole(Checker):
         """Check the text of a trigger or standing rule as a procedure with the locals bound so far as parameters."""
         if tree is None:
             return None
-        inner = Frame()
-        variables = _variables(frame)
-        parameters = [(variable.name, frame.known(variable.name) or variable.type) for variable in variables]
-        for variable, (name_, type_) in zip(variables, parameters, strict=True):
-            inner.add(name_, type_, variable.binder)
+        inner = frame.inner(_variables(frame))
+        parameters = list(zip(inner.names, inner.types, strict=True))
         inner.facts[0].update({path: type_ for facts in frame.facts for path, type_ in facts.items()})
-        steps = self._steps(inner, name, owner.entry.file)
+        steps = Steps(self.names, inner, self.report, name, owner.entry.file)
         body = steps.block(tree.body)
         blocks |= steps.blocks
-        blocks[name] = RuleLayer(
-            name,
-            0,
-            owner.entry.file,
-            "does",
-            tuple(parameters),
-            NOTHING,
-            inner.size,
-            tuple(inner.names),
-            None,
-            body,
-            _texts(owner.cites),
-            tree.span,
-            local_types=tuple(inner.types),
-        )
+        blocks[name] = replace(steps.layer(name, body, tree.span, parameters), cites=_texts(owner.cites))
         return name
 
     def _standing(self) -> None:
@@ -529,11 +484,11 @@ class _Whole(Checker):
     ) -> tuple[StandingRule, Blocks]:
         entry, frame, blocks = rule.entry, Frame(), Blocks()
         expressions = self.expressions(frame)
-        test = self._guard(list(entry.guards), frame)
+        test = self._guard(entry.guards, frame)
         binders: list[tuple[int, core.Expression]] = []
         for binder in match.binders if match is not None else ():
-            items, of = expressions.items(binder.items)
-            binders.append((expressions.bound(binder.name, of, binder).index, items))
+            local, items, _ = expressions.binder(binder)
+            binders.append((local, items))
         test = self.narrowed(test, tree, expressions)
         handler = self._handler(f"{rule.name}?", does, frame, rule, blocks)
         assert handler is not None
@@ -550,11 +505,7 @@ class _Whole(Checker):
                 continue
             signature = self.signatures.get(setting.check)
             if signature is None or signature.form != "permits":
-                self.error(
-                    "E301",
-                    f"unknown verdict `{setting.check}`{did_you_mean(setting.check, self.signatures)}",
-                    setting.span,
-                )
+                self.unknown("verdict", setting.check, self.signatures, setting.span)
             elif not signature.unread and [t for _, t in signature.parameters] != [setting.type.sure]:
                 self.error("E401", f"`{setting.check}` must take one {setting.type.sure}", setting.span)
 

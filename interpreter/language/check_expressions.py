@@ -6,7 +6,9 @@ which is accepted everywhere, so that one error gives one message.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
 from msgspec.structs import replace
@@ -20,6 +22,7 @@ from interpreter.language.builtins import BUILTINS, FUNCTIONS, Builtin
 from interpreter.language.check_builtins import BuiltinCall
 from interpreter.language.format import format_node
 from interpreter.language.model import CardKind, Group, Signature, Table
+from interpreter.language.reporter import Report, Reporter
 from interpreter.language.resolve import MAXIMUM_NESTING, Names, owner_word
 from interpreter.language.scope import Frame, Variable, path_of
 from interpreter.language.types import (
@@ -73,16 +76,17 @@ OTHER_WORDS = {"true": "write `yes`", "false": "write `no`", "null": "write `non
 """Words of other languages, with a hint."""
 
 
-class Expressions:
+@dataclass(eq=False)
+class Expressions(Reporter):
     """Checks the expressions of one text."""
 
-    def __init__(self, names: Names, frame: Frame, report: Callable[[Diagnostic], None]) -> None:
-        self.names = names
-        self.frame = frame
-        self.report = report
-        self.base: tuple[str, int, Signature] | None = None
-        self.hints: Mapping[str, str] = OTHER_WORDS
-        """Help for unknown names."""
+    names: Names
+    frame: Frame
+    report: Report
+    base: tuple[str, int, Signature] | None = None
+    """The rule of the text, its layer below and its signature, if the text may call that layer."""
+    hints: Mapping[str, str] = field(default_factory=lambda: OTHER_WORDS)
+    """Help for unknown names."""
 
     # --- entry points
 
@@ -111,11 +115,31 @@ class Expressions:
     def condition(self, node: nodes.Expr) -> core.Expression:
         return self.need(node, BOOL)
 
+    def established(
+        self, node: nodes.Expr, before: core.Expression | None = None, span: Span | None = None
+    ) -> core.Expression:
+        """Check a condition whose facts hold from here on, and join it to one ``before`` with `and`."""
+        checked = self.condition(node)
+        self.frame.facts[-1].update(self.facts(node, holds=True))
+        return checked if before is None else core.Logic("and", before, checked, type=BOOL, span=span or node.span)
+
+    def conjuncts(self, test: nodes.Expr | None) -> tuple[core.Expression, ...]:
+        """Split a condition at its `and`s, so that a refusal can name those that fail. Facts of each part hold for
+        those after it."""
+        if isinstance(test, nodes.Binary) and test.operator == "and":
+            return (*self.conjuncts(test.left), *self.conjuncts(test.right))
+        return (self.established(test),) if test is not None else ()
+
     def bound(self, name: str, type_: Type, binder: nodes.Node) -> Variable:
         """Add the local that a node introduces."""
         variable = self.frame.add(name, type_, binder)
         self.names.bind_local(binder.span, variable, declares=True)
         return variable
+
+    def binder(self, node: nodes.Binder) -> tuple[int, core.Expression, Type]:
+        """Check a binder; return its local, and the list with the type of its items."""
+        items, of = self.items(node.items)
+        return self.bound(node.name, of, node).index, items, of
 
     def holder(self, node: nodes.Expr) -> core.Expression:
         """Check an expression as a holder, place or pile."""
@@ -126,8 +150,7 @@ class Expressions:
         groups = self.names.model.groups
         held = [name for name in self._group_names(value.type) if isinstance(groups[name].type, HolderType)]
         names = ", ".join(f"`{name.partition('.')[2] or name}`" for name in held)
-        self.report(Diagnostic("E410", message, node.span, help=f"a {value.type} has {names}" if held else None))
-        return self._never(node.span)
+        return self._wrong("E410", message, node.span, f"a {value.type} has {names}" if held else None)
 
     def items(self, node: nodes.Expr) -> tuple[core.Expression, Type]:
         """Check an expression as a collection to iterate over; return it and the type of its items."""
@@ -137,7 +160,7 @@ class Expressions:
         if isinstance(value.type, PileType) and not value.type.optional:
             return value, CardType(value.type.name)
         if value.type.optional and isinstance(value.type, CollectionType):
-            self._maybe_none(node, value.type)
+            self.maybe_none(node, value.type)
         elif not isinstance(value.type, NeverType):
             self.error("E402", f"got {value.type}, want a list, set or range", node.span)
         return value, NEVER
@@ -209,8 +232,7 @@ class Expressions:
             case nodes.Call():
                 return self._call(node, maybe=maybe)
             case nodes.Drawn():
-                self.error("E701", "a function cannot draw at random: draw in a `does`", span)
-                return self._never(span)
+                return self._wrong("E701", "a function cannot draw at random: draw in a `does`", span)
             case nodes.Aggregate():
                 return self._aggregate(node, maybe)
             case nodes.ListLiteral(items):
@@ -279,8 +301,7 @@ class Expressions:
             shown = f'"{key}"' if isinstance(key, str) else key
             calls = [f"`{kind}({shown})`" for _, kind in matches]
             message = f"{shown} is the key of several cards: {' and '.join(calls)}"
-            self.report(Diagnostic("E303", message, span, help=f"say which is meant: {' or '.join(calls)}"))
-            return self._never(span)
+            return self._wrong("E303", message, span, f"say which is meant: {' or '.join(calls)}")
         if not matches:
             return None
         number, kind = matches[0]
@@ -295,7 +316,7 @@ class Expressions:
         message = f"{shown} is the key of {number} copies" if number else f"some cards of {name} are copies"
         example = f"`first(c in ZONE where c.{attribute} == {shown})`"
         help = f"compare `{attribute}`, or name its zone: {example}"
-        self.report(Diagnostic("E303", message, span, help=help))
+        self.error("E303", message, span, help)
 
     def _text(self, value: str, expected: Type | None, span: Span) -> core.Expression:
         if isinstance(expected, TextType):
@@ -316,8 +337,7 @@ class Expressions:
         plain = "a member of a kind" if value in members else "a number" if value.isdecimal() else None
         help = f"write {plain} without quotes: `{value}`" if plain else None
         message = f'unknown name "{value}"{did_you_mean(value, names)}'
-        self.report(Diagnostic("E302", message, span, help=help))
-        return self._never(span)
+        return self._wrong("E302", message, span, help)
 
     def _name(self, node: nodes.Expr, name: str, expected: Type | None) -> core.Expression:
         span = node.span
@@ -395,8 +415,9 @@ class Expressions:
             return self._member_of(KindType(kinds[0]), name, span)
         if len(kinds) > 1:
             listed = " and ".join(f"`{kind}`" for kind in kinds)
-            self.error("E303", f"`{name}` is a member of {listed}; the context does not tell which is meant", span)
-            return self._never(span)
+            return self._wrong(
+                "E303", f"`{name}` is a member of {listed}; the context does not tell which is meant", span
+            )
         return None
 
     def _member_of(self, kind: KindType, name: str, span: Span) -> core.Expression:
@@ -425,7 +446,7 @@ class Expressions:
                 return core.Read(cell, type=known or cell.type, span=node.span)
         of = self.value(node.of)
         if of.type.optional:
-            self._maybe_none(node.of, of.type)
+            self.maybe_none(node.of, of.type)
             return self._never(node.span)
         return self._attribute_of(of, node, known)
 
@@ -467,8 +488,7 @@ class Expressions:
         if isinstance(type_, CollectionType):
             help = f"an item may have it: `[x.{node.name} for x in …]`, `first(…).{node.name}`"
         message = f"unknown attribute `{node.name}` of {type_}{did_you_mean(node.name, names)}"
-        self.report(Diagnostic("E304", message, node.name_span, tuple(notes), help))
-        return self._never(node.span)
+        return self._wrong("E304", message, node.name_span, help, *notes, at=node.span)
 
     def _index(self, node: nodes.Index) -> core.Expression:
         if isinstance(node.of, nodes.Name) and self.frame.find(node.of.name) is None:
@@ -477,8 +497,7 @@ class Expressions:
                 return self._table_cell(node, table)
         of = self.value(node.of)
         if len(node.keys) != 1:
-            self.error("E405", f"got {counted(len(node.keys), 'key')}, want 1", node.span)
-            return self._never(node.span)
+            return self._wrong("E405", f"got {counted(len(node.keys), 'key')}, want 1", node.span)
         key = node.keys[0]
         match of.type:
             case BagType():
@@ -488,8 +507,9 @@ class Expressions:
             case NeverType():
                 return of
             case _:
-                self.error("E401", f"got {of.type}, want a table, a bag or a list before `[`", node.of.span)
-                return self._never(node.span)
+                return self._wrong(
+                    "E401", f"got {of.type}, want a table, a bag or a list before `[`", node.of.span, at=node.span
+                )
 
     def _table_cell(self, node: nodes.Index, table: Table) -> core.Expression:
         name = table.name
@@ -511,19 +531,17 @@ class Expressions:
             return self._call_base(node)
         signature = self.names.rule(node.name, node.span)
         if signature is not None and signature.unread:
-            for argument in node.arguments:
-                self._silent_type(argument)
-            return self._never(node.span)
+            return self._unchecked(node)
         if signature is not None:
             self._bind_rule(node.name_span, signature, node.name)
             if signature.form == "does" and not procedures:
-                self.error(
+                return self._wrong(
                     "E406",
                     f"`{node.name}` is a procedure: call it as a statement, "
                     "or as all of a `let`, assignment or `return`",
                     node.name_span,
+                    at=node.span,
                 )
-                return self._never(node.span)
             arguments = self.arguments(node, node.name, signature.parameters, signature.span)
             return core.CallRule(signature.name, arguments, type=signature.result, span=node.span)
         fields = self.names.record(node.name)
@@ -545,6 +563,10 @@ class Expressions:
         if self.names.table(node.name) is not None:
             help = f"`{node.name}` is a table: read it as `{node.name}[…]`"
         self.error("E301", f"unknown rule `{node.name}`{near}", node.name_span, help)
+        return self._unchecked(node)
+
+    def _unchecked(self, node: nodes.Call) -> core.Expression:
+        """Bind the names in the arguments of a call that is not known."""
         for argument in node.arguments:
             self._silent_type(argument)
         return self._never(node.span)
@@ -553,8 +575,7 @@ class Expressions:
         """Check ``news(1)``: the card of a kind with that key."""
         card = CardType(kind.name)
         if kind.key is None:
-            self.error("E406", f"a {kind.name} has no key that identifies it", node.name_span)
-            return self._never(node.span)
+            return self._wrong("E406", f"a {kind.name} has no key that identifies it", node.name_span, at=node.span)
         key_type = kind.attributes[kind.key]
         literal = node.arguments[0] if len(node.arguments) == 1 else None
         if isinstance(literal, nodes.IntLiteral | nodes.TextLiteral):
@@ -581,8 +602,7 @@ class Expressions:
 
     def _call_base(self, node: nodes.Call) -> core.Expression:
         if self.base is None:
-            self.error("E507", "`base` is defined only in a rule with `wraps`", node.name_span)
-            return self._never(node.span)
+            return self._wrong("E507", "`base` is defined only in a rule with `wraps`", node.name_span, at=node.span)
         rule, layer, signature = self.base
         arguments = self.arguments(node, node.name, signature.parameters, signature.span)
         return core.CallBase(rule, layer, arguments, type=signature.result, span=node.span)
@@ -596,7 +616,7 @@ class Expressions:
         notes = (Note(f"it is `{name}({signature})`", declared),)
         if len(arguments) != len(parameters):
             message = f"`{name}` takes {counted(len(parameters), 'value')}, got {len(arguments)}"
-            self.report(Diagnostic("E404", message, node.span, notes))
+            self.error("E404", message, node.span, None, *notes)
             types = [*(type_ for _, type_ in parameters), *(None for _ in arguments)]
             for argument, type_ in zip(arguments, types, strict=False):
                 self._silent_type(argument, type_)
@@ -607,7 +627,7 @@ class Expressions:
             if invalid:
                 message = f"`{name}` takes no `{invalid[0]}`{did_you_mean(invalid[0], names)}"
                 twice = f"`{invalid[0]}` is given twice"
-                self.report(Diagnostic("E404", twice if invalid[0] in names else message, node.span, notes))
+                self.error("E404", twice if invalid[0] in names else message, node.span, None, *notes)
                 return tuple(self._never(argument.span) for argument in arguments)
             arguments = tuple(arguments[node.names.index(parameter)] for parameter in names)
         return tuple(self.need(argument, type_) for argument, (_, type_) in zip(arguments, parameters, strict=True))
@@ -625,10 +645,8 @@ class Expressions:
                 f"{len(function.parameters)} or more values" if many else counted(len(function.parameters), "value")
             )
             message = f"`{node.name}` takes {expected}, got {len(node.arguments)}"
-            self.report(Diagnostic("E404", message, node.span, (form,), function.about))
-            for argument in node.arguments:
-                self._silent_type(argument)
-            return self._never(node.span)
+            self.error("E404", message, node.span, function.about, form)
+            return self._unchecked(node)
         words = function.parameters if not function.many else ("int",) * len(node.arguments)
         builtin = BuiltinCall(self)
         arguments = [builtin.argument(word, argument) for word, argument in zip(words, node.arguments, strict=True)]
@@ -646,7 +664,7 @@ class Expressions:
             elif not has_lengths and (graph := self.names.model.graph) is not None:
                 message = f"links between each {graph.node} have no length"
                 remedy = "give the graph a `length`: an attribute of a link or an expression"
-                self.report(Diagnostic("E304", message, node.span, help=remedy))
+                self.error("E304", message, node.span, remedy)
         return core.CallBuiltin(
             function, tuple(arguments), or_none, type=type_.maybe if or_none else type_, span=node.span
         )
@@ -658,23 +676,20 @@ class Expressions:
         if table is not None and first is not None:
             self.names.bind(first.span, "tables", table.name)
         if table is None:
-            self.error("E401", f"want a table: `{node.name}(table)`", (first or node).span)
-            return self._never(node.span)
+            return self._wrong("E401", f"want a table: `{node.name}(table)`", (first or node).span, at=node.span)
         last = len(table.keys) - 1
         if node.name == "keys":
             names = [key.name for key in others if isinstance(key, nodes.Name)] or list(table.keys)
             if len(names) != 1 or names[0] not in table.keys or len(others) > 1:
                 listed = " or ".join(f"`keys({table.name}, {key})`" for key in table.keys)
-                self.error("E405", f"say which key is meant: {listed}", node.span)
-                return self._never(node.span)
+                return self._wrong("E405", f"say which key is meant: {listed}", node.span)
             last = table.keys.index(names[0])
         every = core.Const(table.axes[last], type=ListType(table.key_types[last]), span=node.span)
         if node.name == "keys":
             return every
         if len(others) != last:
             expected = ", ".join([table.name, *table.keys[:last]])
-            self.error("E405", f"for a line of cells, write `cells({expected})`", node.span)
-            return self._never(node.span)
+            return self._wrong("E405", f"for a line of cells, write `cells({expected})`", node.span)
         keys = tuple(self.need(key, type_) for key, type_ in zip(others, table.key_types, strict=False))
         local = core.Local(self.frame.hidden(), table.keys[last], type=table.key_types[last], span=node.span)
         cell = core.TableCell(table.name, (*keys, local), type=table.gives, span=node.span)
@@ -690,20 +705,28 @@ class Expressions:
 
     # --- loops over lists
 
-    def _aggregate(self, node: nodes.Aggregate, maybe: bool) -> core.Expression:
-        self.names.bind(node.name_span, "functions" if node.name in FUNCTIONS else "language", node.name)
-        if node.value is not None:
-            return self._aggregate_of_values(node, maybe)
-        whole, of = self.items(node.items)
+    @contextmanager
+    def each(
+        self, node: nodes.Aggregate | nodes.ListFilter | nodes.ListComprehension | nodes.ForEach, of: Type
+    ) -> Iterator[tuple[int, core.Expression | None, Type]]:
+        """Bind the variable of a loop to items of a type; give its local, the test, and the type if the test holds, as
+        it does within the context."""
         with self.frame.block():
             variable = self.bound(node.variable, of, node)
             test = self.condition(node.test) if node.test is not None else None
             facts = self.facts(node.test, holds=True) if node.test is not None else {}
             with self.frame.narrowed(facts):
-                keys = tuple(self._key(key) for key in node.keys)
-            of = facts.get(node.variable, of)
+                yield variable.index, test, facts.get(node.variable, of)
+
+    def _aggregate(self, node: nodes.Aggregate, maybe: bool) -> core.Expression:
+        self.names.bind(node.name_span, "functions" if node.name in FUNCTIONS else "language", node.name)
+        if node.value is not None:
+            return self._aggregate_of_values(node, maybe)
+        whole, of = self.items(node.items)
+        with self.each(node, of) as (local, test, of):
+            keys = tuple(self._key(key) for key in node.keys)
         self._check_keys(node, of)
-        local, span, found_type = variable.index, node.span, of.maybe if maybe else of
+        span, found_type = node.span, of.maybe if maybe else of
         match node.name:
             case "count":
                 return core.Fold(local, whole, test, "count", type=INT, span=span)
@@ -723,10 +746,12 @@ class Expressions:
                     self.error("E407", f"`{node.name}` of {of} needs `by`", node.span)
                 return core.Order(local, whole, test, end, keys, maybe, type=found_type, span=span)
             case _:
-                self.error(
-                    "E407", f"`{node.name}` needs a value: `{node.name}(value for {node.variable} in …)`", node.span
+                return self._wrong(
+                    "E407",
+                    f"`{node.name}` needs a value: `{node.name}(value for {node.variable} in …)`",
+                    node.span,
+                    at=span,
                 )
-                return self._never(span)
 
     def _aggregate_of_values(self, node: nodes.Aggregate, maybe: bool) -> core.Expression:
         assert node.value is not None
@@ -738,8 +763,7 @@ class Expressions:
         if node.name == "sum" and isinstance(of, BagType):
             return self._sum_of_bags(mapped, of.name, node.span)
         if node.name not in ("sum", "min", "max"):
-            self.error("E407", f"`{node.name}` takes items, not values", node.span)
-            return self._never(node.span)
+            return self._wrong("E407", f"`{node.name}` takes items, not values", node.span)
         if not isinstance(of, IntType | NeverType):
             self.error("E401", f"got {of}, want int", node.value.span)
         or_none = maybe and node.name != "sum"
@@ -752,21 +776,18 @@ class Expressions:
         rewritten = replace(node, test=None, value=node.test or nodes.Name("claim"))
         message = f"`all` needs a condition before `for`: `{format_node(rewritten)}`"
         help = "`where` selects the items to check"
-        self.report(Diagnostic("E407", message, node.span, help=help))
+        self.error("E407", message, node.span, help)
 
     def _claim(self, node: nodes.Aggregate, operation: Literal["any", "all"], claim: nodes.Expr) -> core.Expression:
         """Check ``all(claim for x in items where test)``, and ``any``."""
         whole, of = self.items(node.items)
-        with self.frame.block():
-            variable = self.bound(node.variable, of, node)
-            test = self.condition(node.test) if node.test is not None else None
-            with self.frame.narrowed(self.facts(node.test, holds=True) if node.test is not None else {}):
-                holds = self.condition(claim)
+        with self.each(node, of) as (local, test, _):
+            holds = self.condition(claim)
         if test is not None and node.name == "any":
             holds = core.Logic("and", test, holds, type=BOOL, span=claim.span)
         elif test is not None:
             holds = core.Logic("or", core.Negation(test, type=BOOL, span=test.span), holds, type=BOOL, span=claim.span)
-        return core.Fold(variable.index, whole, holds, operation, type=BOOL, span=node.span)
+        return core.Fold(local, whole, holds, operation, type=BOOL, span=node.span)
 
     def _key(self, node: nodes.Expr) -> core.Expression:
         key = self.value(node)
@@ -798,33 +819,20 @@ class Expressions:
                 isinstance(of, SeatType) and last.name == "number"
             )
         if not unique and not node.listed:
-            self.report(
-                Diagnostic(
-                    "E409",
-                    "these keys can leave a tie open",
-                    node.keys[-1].span,
-                    help="end them with a unique key, or with `as listed`: the earlier item first",
-                )
-            )
+            remedy = "end them with a unique key, or with `as listed`: the earlier item first"
+            self.error("E409", "these keys can leave a tie open", node.keys[-1].span, remedy)
 
     def _filter(self, node: nodes.ListFilter) -> core.Expression:
-        test, (whole, of) = node.test, self.items(node.items)
-        with self.frame.block():
-            local = self.bound(node.variable, of, node)
-            checked = self.condition(test) if test is not None else None
-            if test is not None:
-                of = self.facts(test, holds=True).get(node.variable, of)
-        return core.Select(local.index, whole, checked, type=ListType(of), span=node.span)
+        whole, of = self.items(node.items)
+        with self.each(node, of) as (local, test, of):
+            return core.Select(local, whole, test, type=ListType(of), span=node.span)
 
     def _map(self, node: nodes.ListComprehension | nodes.Aggregate, value: nodes.Expr) -> core.Expression:
-        test, (whole, of) = node.test, self.items(node.items)
-        with self.frame.block():
-            local = self.bound(node.variable, of, node)
-            checked = self.condition(test) if test is not None else None
-            with self.frame.narrowed(self.facts(test, holds=True) if test is not None else {}):
-                taken = self.value(value)
+        whole, of = self.items(node.items)
+        with self.each(node, of) as (local, test, _):
+            taken = self.value(value)
         type_ = self._listed(taken.type, node.span)
-        return core.Select(local.index, whole, checked, taken, type=type_, span=node.span)
+        return core.Select(local, whole, test, taken, type=type_, span=node.span)
 
     # --- other expressions
 
@@ -873,7 +881,7 @@ class Expressions:
         if first.type.optional or second.type.optional:
             for side, node in ((first, left), (second, right)):
                 if side.type.optional:
-                    self._maybe_none(node, side.type)
+                    self.maybe_none(node, side.type)
             return self._never(span)
         if not forms:
             type_ = NEVER
@@ -889,7 +897,7 @@ class Expressions:
             if forms == {IntType, BagType} and isinstance(right, nodes.Amount):
                 remedy = "`of` binds tighter: put the number in brackets, `(a - b) of kind`"
             message = f"cannot apply `{operator}` to {first.type} and {second.type}"
-            self.report(Diagnostic("E401", message, span, (), remedy))
+            self.error("E401", message, span, remedy)
             type_ = NEVER
         return core.Arithmetic(operator, first, second, type=type_, span=span)
 
@@ -916,7 +924,7 @@ class Expressions:
         else:
             for side, node in ((first, left), (second, right)):
                 if side.type.optional:
-                    self._maybe_none(node, side.type)
+                    self.maybe_none(node, side.type)
                 elif not isinstance(side.type, IntType | NeverType):
                     self.error("E401", f"got {side.type}, want int: only numbers have an order", node.span)
         return core.Comparison(operator, first, second, type=BOOL, span=span)
@@ -958,9 +966,9 @@ class Expressions:
             self.error("E401", f"got {value.type}, want a card or a piece before `is`", node.value.span, help=help)
         elif not (self.names.card_kind(node.kind) if is_card else node.kind in self.names.pieces()):
             known = [*self.names.model.card_kinds] if is_card else self.names.pieces()
-            self.error("E301", f"unknown kind `{node.kind}`{did_you_mean(node.kind, known)}", node.kind_span)
+            self.unknown("kind", node.kind, known, node.name_span)
         else:
-            self.names.bind(node.kind_span, "cards" if is_card else "pieces", node.kind)
+            self.names.bind(node.name_span, "cards" if is_card else "pieces", node.kind)
         return core.KindTest(value, node.kind, node.negated, type=BOOL, span=node.span)
 
     def _conditional(
@@ -989,8 +997,7 @@ class Expressions:
             return self._never(span)
         token = self.names.kind(member.type.name) if isinstance(member.type, KindType) else None
         if token is None or member.type.optional:
-            self.error("E401", f"got {member.type}, want a kind of token after `of`", kind.span)
-            return self._never(span)
+            return self._wrong("E401", f"got {member.type}, want a kind of token after `of`", kind.span, at=span)
         if token.unit:
             return counted
         return core.AmountOf(counted, member, len(token.members), type=BagType(token.name), span=span)
@@ -1016,21 +1023,16 @@ class Expressions:
         ):
             return core.CallBuiltin(BUILTINS["set of list"], (value,), type=SetType(value.type.of), span=span)
         if value.type.optional and accepts(expected, value.type.sure):
-            self._maybe_none_at(span, value.type)
+            self.maybe_none(span, value.type)
         else:
             help = "compare it, as in `… > 0`" if (value.type, expected) == (INT, BOOL) else None
             self.error("E401", f"got {value.type}, want {expected}{detail}", span, help)
         return value
 
-    def _maybe_none(self, node: nodes.Expr, type_: Type) -> None:
-        self._maybe_none_at(node.span, type_)
-
-    def _maybe_none_at(self, span: Span, type_: Type) -> None:
-        self.report(
-            Diagnostic(
-                "E403", f"this may be none ({type_})", span, help="test it with `if let`, `!= none` or `otherwise`"
-            )
-        )
+    def maybe_none(self, place: nodes.Expr | Span, type_: Type) -> None:
+        """Report a value that may be none where that is not allowed."""
+        span = place if isinstance(place, Span) else place.span
+        self.error("E403", f"this may be none ({type_})", span, "test it with `if let`, `!= none` or `otherwise`")
 
     def _unknown(self, name: str, span: Span) -> None:
         model = self.names.model
@@ -1059,7 +1061,7 @@ class Expressions:
             help = f"`{name}` is a rule: call it as `{name}(…)`"
         elif name in model.tables:
             help = f"`{name}` is a table: read it as `{name}[…]`"
-        self.report(Diagnostic("E301", f"unknown name `{name}`{did_you_mean(name, known)}", span, help=help))
+        self.unknown("name", name, known, span, help)
 
     def _report_missing_owner(self, group: Group, span: Span) -> None:
         """Report a name that belongs to a seat or card and is used without one."""
@@ -1070,11 +1072,14 @@ class Expressions:
         if candidate is None and owner == "seat":
             remedy = f"`seats[0].{name}`, or `who.{name}` where `who` is one of the seats"
         message = f"each {owner} has its own `{name}`"
-        self.report(Diagnostic("E301", message, span, help=f"say whose it is: {remedy}"))
+        self.error("E301", message, span, f"say whose it is: {remedy}")
 
-    def error(self, code: str, message: str, span: Span, help: str | None = None) -> None:
-        """Report an error."""
-        self.report(Diagnostic(code, message, span, help=help))
+    def _wrong(
+        self, code: str, message: str, span: Span, help: str | None = None, *notes: Note, at: Span | None = None
+    ) -> core.Expression:
+        """Report an error in the expression ``at`` a place."""
+        self.error(code, message, span, help, *notes)
+        return self._never(at or span)
 
     def _never(self, span: Span) -> core.Expression:
         return core.Const(None, type=NEVER, span=span)

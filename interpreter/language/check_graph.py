@@ -100,12 +100,12 @@ class Boards(Checker):
             span, names = graph.links[way.link].span, [graph.nodes[node].name for node in (way.start, way.end)]
             between = f"from {names[0]} to {names[1]}"
             if way.length < 0:
-                self.report(Diagnostic("E413", f"{between} this link has the length {way.length}", span, (note,)))
+                self.error("E413", f"{between} this link has the length {way.length}", span, None, note)
             if (first := seen.setdefault((way.start, way.end), way)) is not way:
                 notes = Note("first given here", graph.links[first.link].span), note
-                self.report(Diagnostic("E501", f"{between} two links lead", span, notes))
+                self.error("E501", f"{between} two links lead", span, None, *notes)
         used = {way.link for way in ways}
         for number, link in enumerate(graph.links):
             if number not in used:
-                self.report(Diagnostic("E413", "this link cannot be used in either direction", link.span, (note,)))
+                self.error("E413", "this link cannot be used in either direction", link.span, None, note)
         return True

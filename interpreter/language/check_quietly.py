@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import partial
-
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.language import nodes
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.check_steps import Steps
 from interpreter.language.resolve import Names, resolve_type
 from interpreter.language.scope import Frame
-from interpreter.language.types import BOOL, NEVER, NOTHING, SEAT, Type
+from interpreter.language.types import NEVER, NOTHING, SEAT, Type
 
 __all__ = ["check_quietly", "ignored"]
 
@@ -30,7 +27,7 @@ def check_quietly(tree: nodes.Node | None, names: Names, frame: Frame, decision:
             expressions.bound(parameter.name, resolve_type(names, parameter.type, ignored), parameter)
         if tree.header.result is not None:
             result = resolve_type(names, tree.header.result, ignored)
-    steps = Steps(names, frame, ignored, owner="", file="", result=result, pure=False)
+    steps = Steps(names, frame, ignored, "", "", result)
     match tree:
         case nodes.Function(body=body) | nodes.Procedure(body=body):
             steps.block(body) if isinstance(body, nodes.Block) else expressions.need(body, result)
@@ -43,7 +40,8 @@ def check_quietly(tree: nodes.Node | None, names: Names, frame: Frame, decision:
                 expressions.bound(name, type_, tree)
             _condition(expressions, test)
         case nodes.Match(binders=binders, test=test):
-            _bind(expressions, binders)
+            for binder in binders:
+                expressions.binder(binder)
             _condition(expressions, test)
         case nodes.Alternatives(alternatives=alternatives):
             for each in alternatives:
@@ -62,13 +60,7 @@ def check_quietly(tree: nodes.Node | None, names: Names, frame: Frame, decision:
 
 def _condition(expressions: Expressions, test: nodes.Expr | None) -> None:
     if test is not None:
-        expressions.need(test, BOOL)
-        expressions.frame.facts[-1].update(expressions.facts(test, holds=True))
-
-
-def _bind(expressions: Expressions, binders: Iterable[nodes.Binder]) -> None:
-    for binder in binders:
-        expressions.bound(binder.name, expressions.items(binder.items)[1], binder)
+        expressions.established(test)
 
 
 def _add_bound(names: Names, frame: Frame, decision: str, alternative: str) -> None:
@@ -86,7 +78,7 @@ def _prefer(preference: nodes.Preference, names: Names, decision: str) -> None:
         for name in pattern.names:
             if frame.find(name) is None:
                 frame.add(name, NEVER)
-        condition = partial(_condition, Expressions(names, frame, ignored))
-        condition(pattern.test)
+        expressions = Expressions(names, frame, ignored)
+        _condition(expressions, pattern.test)
         for key in preference.keys:
-            Expressions(names, frame, ignored).value(key, maybe=True)
+            expressions.value(key, maybe=True)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import Span
-from interpreter.base.suggest import did_you_mean
 from interpreter.base.yaml_values import word, words
 from interpreter.language import core, nodes
 from interpreter.language.check_table import Layout
@@ -107,8 +106,7 @@ class Shown(Checker):
                 self._add_below(key, self._says(layers[-1].value, self.sayable[key]))
             elif not self.unread:
                 known = {key[5:] for key in self.sayable if key.startswith("asks.")}
-                message = f"unknown decision `{name}`{did_you_mean(name, known)}"
-                self.error("E301", message, layers[-1].span)
+                self.unknown("decision", name, known, layers[-1].span)
 
     def _add_below(self, name: str, phrases: dict[str, Phrase]) -> None:
         """Add texts of a declaration, which files of words override."""
@@ -127,7 +125,7 @@ class Shown(Checker):
         if name in self.sayable:
             return self.sayable[name]
         if not optional and not ("." in name and self.unread):  # an invalid procedure may ask the decision
-            self.error("E301", f"unknown name `{name}`{did_you_mean(name, self.sayable)}", entry.span)
+            self.unknown("name", name, self.sayable, entry.span)
         return None
 
     def _says(self, value: Value | None, bound: list[tuple[str, Type]]) -> dict[str, Phrase]:
@@ -146,7 +144,7 @@ class Shown(Checker):
             return text
         if value is not None:
             known = [*MOMENTS, *(f"{edge} of {phase}" for edge in ("start", "end") for phase in self.model.phases)]
-            self.error("E302", f"unknown moment `{text}`{did_you_mean(text, known)}", value.span)
+            self.unknown("moment", text, known, value.span, code="E302")
         return ""
 
     def _picture(self, entry: Entry) -> None:
@@ -195,15 +193,14 @@ class Shown(Checker):
             test = self.narrowed(test, pattern.test, expressions)
         each: list[tuple[int, core.Expression]] = []
         if (seat := measure.each) is not None:
-            local = expressions.bound(seat.text, SEAT, nodes.Name(seat.text, span=seat.span))
-            each.append((local.index, core.AllSeats(type=ListType(SEAT), span=seat.span)))
-            keys.append(self._key(seat.text, local.index, SEAT, seat.span))
+            local = expressions.bound(seat.text, SEAT, nodes.Name(seat.text, span=seat.span)).index
+            each.append((local, core.AllSeats(type=ListType(SEAT), span=seat.span)))
+            keys.append(self._key(seat.text, local, SEAT, seat.span))
         match = parsed(measure.for_, parse_match, self.report)
         for binder in match.binders if match is not None else ():
-            items, of = expressions.items(binder.items)
-            local = expressions.bound(binder.name, of, binder)
-            each.append((local.index, items))
-            keys.append(self._key(binder.name, local.index, of, binder.items.span))
+            local, items, of = expressions.binder(binder)
+            each.append((local, items))
+            keys.append(self._key(binder.name, local, of, binder.items.span))
         test = self.narrowed(test, match.test if match is not None else None, expressions)
         tree = expression_of(measure.value, self.report)
         if tree is None:
@@ -239,5 +236,4 @@ class Shown(Checker):
                 place = names.index(scalar.text)
                 yield self._key(scalar.text, place, list(event.fields.values())[place], scalar.span)
             else:
-                message = f"unknown name `{scalar.text}`{did_you_mean(scalar.text, names)}"
-                self.error("E301", message, scalar.span)
+                self.unknown("name", scalar.text, names, scalar.span)

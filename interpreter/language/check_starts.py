@@ -5,11 +5,10 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from interpreter.base.source import Span
-from interpreter.base.suggest import did_you_mean
 from interpreter.language import core, nodes
 from interpreter.language.checker import Checker
 from interpreter.language.model import Group, Table
-from interpreter.language.scope import Frame
+from interpreter.language.scope import frame_of
 from interpreter.language.texts import expression_of
 from interpreter.language.types import (
     INT,
@@ -50,7 +49,7 @@ class Starts(Checker):
         """Check the spaces of a track: a table by price, by kind if tokens have kinds, and optionally by players."""
         table = self.model.tables.get(name)
         if table is None:
-            self.error("E301", f"unknown table `{name}`{did_you_mean(name, self.model.tables)}", group.span)
+            self.unknown("table", name, self.model.tables, group.span)
             return
         by_kind = () if self.model.is_unit(token) else (token,)
         by = [key for key in table.keys[:-1] if key != "players"]
@@ -74,9 +73,7 @@ class Starts(Checker):
         return changes
 
     def _start(self, value: Value, group: Group) -> tuple[core.Expression | None, int]:
-        frame = Frame()
-        if group.owner == "seat":
-            frame.add("who", SEAT)
+        frame = frame_of([("who", SEAT)] if group.owner == "seat" else ())
         expressions = self.expressions(frame)
         expected = group.type
         if isinstance(expected, TokenHolderType | StockType):
@@ -86,11 +83,7 @@ class Starts(Checker):
             counts = {e.key.text: e.value.value for e in value.entries if isinstance(e.value, Scalar)}
             for entry in value.entries:
                 if entry.key.text not in kind.members:
-                    self.error(
-                        "E302",
-                        f"unknown {kind.name} `{entry.key.text}`{did_you_mean(entry.key.text, kind.members)}",
-                        entry.key.span,
-                    )
+                    self.unknown(kind.name, entry.key.text, kind.members, entry.key.span, code="E302")
             bag = tuple(count if isinstance(count := counts.get(member, 0), int) else 0 for member in kind.members)
             return core.Const(bag, type=expected, span=value.span), 0
         if isinstance(value, Sequence) and not value.items and isinstance(expected, CollectionType):
@@ -148,7 +141,7 @@ class Starts(Checker):
             return None
         if signature is None or signature.form != "is" or len(signature.parameters) != 1:
             known = [*attributes, *(s for s in self.signatures if self.signatures[s].form == "is")]
-            self.error("E301", f"unknown attribute or rule `{name.text}`{did_you_mean(name.text, known)}", name.span)
+            self.unknown("attribute or rule", name.text, known, name.span)
             return None
         if not accepts(signature.parameters[0][1], card):
             self.error(

@@ -5,18 +5,18 @@ Functions may only compute. Statements that change the game, ask or call a proce
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
 from msgspec.structs import replace
 
-from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import Span
-from interpreter.base.suggest import did_you_mean
 from interpreter.language import core, nodes
 from interpreter.language.builtins import BUILTINS
 from interpreter.language.check_expressions import Expressions
-from interpreter.language.model import RuleLayer
+from interpreter.language.model import Form, RuleBody, RuleLayer
+from interpreter.language.reporter import Report, Reporter
 from interpreter.language.resolve import Names, resolve_type
 from interpreter.language.scope import Frame, Variable, path_of
 from interpreter.language.types import (
@@ -50,37 +50,68 @@ from interpreter.language.walk import descendants
 
 __all__ = ["Steps"]
 
+Computing = (
+    nodes.Let
+    | nodes.Assign
+    | nodes.Add
+    | nodes.Remove
+    | nodes.Return
+    | nodes.If
+    | nodes.ForEach
+    | nodes.While
+    | nodes.Perform
+)
+"""Statements that functions may have."""
 Where = Literal["in", "top", "bottom", "new pile"]
 Blocks = dict[str, RuleLayer]
 
 
-class Steps:
+@dataclass(eq=False)
+class Steps(Reporter):
     """Checks the statements of one text."""
 
-    def __init__(
+    names: Names
+    frame: Frame
+    report: Report
+    owner: str
+    """Name of the procedure that the text belongs to."""
+    file: str
+    result: Type = NOTHING
+    pure: bool = False
+    """The text may only compute."""
+    blocks: Blocks = field(default_factory=dict)
+    """Delayed blocks of the text, as procedures."""
+    before: list[core.Step] = field(default_factory=list)
+    """Steps that run before the current statement, such as random draws."""
+
+    def __post_init__(self) -> None:
+        self.expressions = Expressions(self.names, self.frame, self.report)
+
+    def layer(
         self,
-        names: Names,
-        frame: Frame,
-        report: Callable[[Diagnostic], None],
-        *,
-        owner: str,
-        file: str,
-        result: Type,
-        pure: bool,
-        blocks: Blocks | None = None,
-    ) -> None:
-        self.names = names
-        self.frame = frame
-        self.report = report
-        self.expressions = Expressions(names, frame, report)
-        self.blocks: Blocks = {} if blocks is None else blocks
-        """Delayed blocks of the text, as procedures."""
-        self.owner = owner
-        self.file = file
-        self.result = result
-        self.pure = pure
-        self.before: list[core.Step] = []
-        """Random draws that run before the current statement."""
+        rule: str,
+        body: RuleBody,
+        span: Span,
+        parameters: Iterable[tuple[str, Type]] = (),
+        form: Form = "does",
+    ) -> RuleLayer:
+        """Return the checked text as the lowest layer of a rule."""
+        frame = self.frame
+        return RuleLayer(
+            rule,
+            0,
+            self.file,
+            form,
+            tuple(parameters),
+            self.result,
+            frame.size,
+            tuple(frame.names),
+            None,
+            body,
+            (),
+            span,
+            local_types=tuple(frame.types),
+        )
 
     def block(self, block: nodes.Block) -> tuple[core.Step, ...]:
         """Check a block; names declared in it are local to it."""
@@ -90,16 +121,13 @@ class Steps:
     def statements(self, block: nodes.Block) -> tuple[core.Step, ...]:
         steps: list[core.Step] = []
         for position, statement in enumerate(block.statements):
-            if isinstance(statement, nodes.Roll):
-                steps.extend(self._roll(statement))
-            else:
-                step = self.statement(statement)
-                steps += [*self.before, step]
-                self.before.clear()
+            step = self.statement(statement)
+            steps += [*self.before, step]
+            self.before.clear()
             self._forget_changes(statement)
             self._learn_from(statement)
             if isinstance(statement, nodes.Return | nodes.EndGame) and position + 1 < len(block.statements):
-                self._error("E704", "the code after this is unreachable", block.statements[position + 1].span)
+                self.error("E704", "the code after this is unreachable", block.statements[position + 1].span)
                 break
         return tuple(steps)
 
@@ -116,9 +144,13 @@ class Steps:
 
     def statement(self, node: nodes.Statement) -> core.Step:
         span = node.span
+        if self.pure and not isinstance(node, Computing):
+            self._impure("changes the game or asks", span)
         match node:
             case nodes.Let():
                 return self._let(node)
+            case nodes.Roll():
+                return self._roll(node)
             case nodes.Assign():
                 return self._assign(node)
             case nodes.Add(value, target):
@@ -136,48 +168,16 @@ class Steps:
             case nodes.Perform(call):
                 performed = self.expressions.call(call)
                 if self._is_function(performed):
-                    self._error("E406", "a function alone does nothing; use its value", span)
+                    self.error("E406", "a function alone does nothing; use its value", span)
                 elif self.pure:
                     self._impure("calls a procedure", span)
                 return core.Performs(performed, span=span)
-            case _:
-                if self.pure:
-                    self._impure("changes the game or asks", span)
-                return self._effect(node)
-
-    def _is_function(self, called: core.Expression) -> bool:
-        if isinstance(called, core.CallRule):
-            return self.names.signatures[called.rule].form != "does"
-        return not isinstance(called, core.CallBase) and called.type != NEVER
-
-    def _roll(self, node: nodes.Roll) -> Iterator[core.Step]:
-        """Lower a roll to a loop that picks items into a list."""
-        span = node.span
-        if self.pure:
-            self._impure("changes the game or asks", span)
-        number = self.expressions.need(node.number, INT)
-        whole, of = self.expressions.items(node.items)
-        many, items = ListType(of), self.frame.hidden()
-        yield core.SetLocal(items, whole, span=span)
-        result = self.expressions.bound(node.name, many, node).index
-        yield core.SetLocal(result, core.MakeList((), type=many, span=span), span=span)
-        picked, turn, hidden = self.frame.hidden(), self.frame.hidden(), (self.frame.hidden(), self.frame.hidden())
-        times = core.RangeFrom(core.Const(1, type=INT, span=span), number, type=ListType(INT), span=span)
-        pick = core.Picks(picked, core.Local(items, "items", type=whole.type, span=span), node.chance, span=span)
-        item = core.MakeList((core.Local(picked, "one", type=of, span=span),), type=many, span=span)
-        appended = core.Arithmetic("+", core.Local(result, node.name, type=many, span=span), item, type=many, span=span)
-        body = (pick, core.SetLocal(result, appended, span=span))
-        yield core.Iterate(turn, times, None, body, False, hidden, span=span)
-
-    def _effect(self, node: nodes.Statement) -> core.Step:
-        span = node.span
-        match node:
             case nodes.Move():
                 return self._move(node)
             case nodes.Shuffle(zone, chance):
                 holder = self.expressions.holder(zone)
                 if not isinstance(holder.type, ZoneType | NeverType):
-                    self._error("E410", f"got {holder.type}, want a zone", zone.span)
+                    self.error("E410", f"got {holder.type}, want a zone", zone.span)
                 name = chance or (holder.group if isinstance(holder, core.Cell) else "shuffle")
                 return core.Shuffles(holder, name, span=span)
             case nodes.Note():
@@ -192,21 +192,30 @@ class Steps:
                 return self._choose(node)
             case nodes.Keep():
                 return self._keep(node)
-            case (
-                nodes.Let()
-                | nodes.Roll()
-                | nodes.Assign()
-                | nodes.Add()
-                | nodes.Remove()
-                | nodes.Return()
-                | nodes.If()
-                | nodes.ForEach()
-                | nodes.While()
-                | nodes.Perform()
-            ):
-                raise AssertionError(node)
             case _:
                 assert_never(node)
+
+    def _is_function(self, called: core.Expression) -> bool:
+        if isinstance(called, core.CallRule):
+            return self.names.signatures[called.rule].form != "does"
+        return not isinstance(called, core.CallBase) and called.type != NEVER
+
+    def _roll(self, node: nodes.Roll) -> core.Step:
+        """Lower a roll to a loop that picks items into a list."""
+        span = node.span
+        number = self.expressions.need(node.number, INT)
+        whole, of = self.expressions.items(node.items)
+        many, items = ListType(of), self.frame.hidden()
+        result = self.expressions.bound(node.name, many, node).index
+        nothing = core.MakeList((), type=many, span=span)
+        self.before += [core.SetLocal(items, whole, span=span), core.SetLocal(result, nothing, span=span)]
+        picked, turn, hidden = self.frame.hidden(), self.frame.hidden(), (self.frame.hidden(), self.frame.hidden())
+        times = core.RangeFrom(core.Const(1, type=INT, span=span), number, type=ListType(INT), span=span)
+        pick = core.Picks(picked, core.Local(items, "items", type=whole.type, span=span), node.chance, span=span)
+        item = core.MakeList((core.Local(picked, "one", type=of, span=span),), type=many, span=span)
+        appended = core.Arithmetic("+", core.Local(result, node.name, type=many, span=span), item, type=many, span=span)
+        body = (pick, core.SetLocal(result, appended, span=span))
+        return core.Iterate(turn, times, None, body, False, hidden, span=span)
 
     # --- values
 
@@ -220,7 +229,7 @@ class Steps:
         value = self._called(node.value, declared)
         type_ = declared or value.type
         if isinstance(type_, NothingType | NoneType):
-            self._error("E401", "this has no value", node.value.span)
+            self.error("E401", "this has no value", node.value.span)
             type_ = NEVER
         variable = self.expressions.bound(node.name, type_, node)
         return core.SetLocal(variable.index, value, span=node.span)
@@ -262,74 +271,72 @@ class Steps:
         return drawn
 
     def _assign(self, node: nodes.Assign) -> core.Step:
-        variable, cell, type_ = self._target(node.target)
+        target = self._target(node.target)
+        type_ = target.type
         if node.operator == "=":
             value = self._called(node.value, type_)
         else:
             sign: Literal["+", "-"] = "+" if node.operator == "+=" else "-"
             change = self.expressions.need(node.value, type_)
             if not isinstance(type_, IntType | BagType | NeverType):
-                self._error("E401", f"got {type_}, want a number or a bag before `{node.operator}`", node.target.span)
-            value = core.Arithmetic(sign, self._current(variable, cell, type_), change, type=type_, span=node.span)
-        return self._store(variable, cell, value, node.span)
+                self.error("E401", f"got {type_}, want a number or a bag before `{node.operator}`", node.target.span)
+            value = core.Arithmetic(sign, _current(target), change, type=type_, span=node.span)
+        return self._store(target, value, node.span)
 
-    def _add(self, value: nodes.Expr, target: nodes.Expr, span: Span) -> core.Step:
-        variable, cell, type_ = self._target(target)
-        of = self._item_type(type_, target.span)
+    def _add(self, value: nodes.Expr, to: nodes.Expr, span: Span) -> core.Step:
+        target = self._target(to)
+        of = self._item_type(target.type, to.span)
         item = self._called(value, of) if isinstance(value, nodes.Drawn) else self.expressions.need(value, of)
-        if isinstance(type_, ListType) and type_.of == NEVER and variable is not None:
-            type_ = ListType(item.type)
-            self.frame.visible[-1][variable.name] = Variable(variable.name, variable.index, type_)
+        if isinstance(target, core.Local) and isinstance(target.type, ListType) and target.type.of == NEVER:
+            target = replace(target, type=ListType(item.type))
+            self.frame.visible[-1][target.name] = Variable(target.name, target.index, target.type)
         added = core.MakeList((item,), type=ListType(item.type), span=value.span)
-        joined: core.Expression = core.Arithmetic(
-            "+", self._current(variable, cell, type_), added, type=type_, span=span
-        )
-        if isinstance(type_, SetType):
-            joined = core.CallBuiltin(BUILTINS["set of list"], (joined,), type=type_, span=span)
-        return self._store(variable, cell, joined, span)
+        joined: core.Expression = core.Arithmetic("+", _current(target), added, type=target.type, span=span)
+        if isinstance(target.type, SetType):
+            joined = core.CallBuiltin(BUILTINS["set of list"], (joined,), type=target.type, span=span)
+        return self._store(target, joined, span)
 
-    def _remove(self, value: nodes.Expr, target: nodes.Expr, span: Span) -> core.Step:
-        variable, cell, type_ = self._target(target)
-        item = self.expressions.need(value, self._item_type(type_, target.span))
-        rest = core.CallBuiltin(
-            BUILTINS["without"], (self._current(variable, cell, type_), item), type=type_, span=span
-        )
-        return self._store(variable, cell, rest, span)
+    def _remove(self, value: nodes.Expr, from_: nodes.Expr, span: Span) -> core.Step:
+        target = self._target(from_)
+        item = self.expressions.need(value, self._item_type(target.type, from_.span))
+        rest = core.CallBuiltin(BUILTINS["without"], (_current(target), item), type=target.type, span=span)
+        return self._store(target, rest, span)
 
     def _item_type(self, type_: Type, span: Span) -> Type:
         if isinstance(type_, CollectionType):
             return type_.of
         if not isinstance(type_, NeverType):
-            self._error("E402", f"got {type_}, want a list or set", span)
+            self.error("E402", f"got {type_}, want a list or set", span)
         return NEVER
 
-    def _target(self, node: nodes.Expr) -> tuple[Variable | None, core.Expression | None, Type]:
-        """Check the target of an assignment: a local, or a value of the state."""
+    def _target(self, node: nodes.Expr) -> core.Expression:
+        """Check the target of an assignment: a local, or a cell with a value of the state. It is `never` if invalid."""
+        never = core.Const(None, type=NEVER)
         if isinstance(node, nodes.Name):
             variable = self.frame.find(node.name)
             if variable is not None:
                 self.names.bind_local(node.span, variable)
-                return variable, None, variable.type
+                return core.Local(variable.index, variable.name, type=variable.type)
             group = self.names.group(node.name)
             if group is not None and not group.owner and not isinstance(group.type, HolderType):
                 self.names.bind_group(node.span, group)
-                return None, core.Cell(node.name, None, type=group.type, span=node.span), group.type
+                return core.Cell(node.name, None, type=group.type, span=node.span)
         if isinstance(node, nodes.Attribute):
             of = self.expressions.value(node.of)
             group = self.names.group_of(of.type, node.name)
             if group is not None and not isinstance(group.type, HolderType):
                 self.names.bind_group(node.name_span, group)
-                return None, core.Cell(group.name, of, type=group.type, span=node.span), group.type
+                return core.Cell(group.name, of, type=group.type, span=node.span)
             if of.type == NEVER:
-                return None, None, NEVER
+                return never
         if isinstance(node, nodes.Name) and not self.expressions.knows(node):
             self._new_local(node)
-            return None, None, NEVER
+            return never
         value = self.expressions.value(node)
         if value.type != NEVER:
             help = "use `move` for cards, tokens and pieces" if isinstance(value, core.Read) else None
-            self.report(Diagnostic("E411", "cannot assign to this", node.span, help=help))
-        return None, None, NEVER
+            self.error("E411", "cannot assign to this", node.span, help)
+        return never
 
     def _new_local(self, node: nodes.Name) -> None:
         """Report an assignment to an unknown name and declare it as a local, so that it is reported once."""
@@ -337,33 +344,24 @@ class Steps:
         model = self.names.model
         if name in model.tables or name in self.names.signatures:
             what = "table" if name in model.tables else "rule"
-            self.report(Diagnostic("E411", f"cannot assign to the {what} `{name}`", node.span))
+            self.error("E411", f"cannot assign to the {what} `{name}`", node.span)
         else:
-            near = did_you_mean(name, [*self.frame.all_names(), *model.groups])
             help = f"declare a new name with `let`: `let {name} = …`"
-            self.report(Diagnostic("E301", f"unknown name `{name}`{near}", node.span, help=help))
+            self.unknown("name", name, [*self.frame.all_names(), *model.groups], node.span, help)
         self.frame.add(name, NEVER)
 
-    def _current(self, variable: Variable | None, cell: core.Expression | None, type_: Type) -> core.Expression:
-        if variable is not None:
-            return core.Local(variable.index, variable.name, type=type_)
-        if cell is not None:
-            return core.Read(cell, type=type_, span=cell.span)
-        return core.Const(None, type=NEVER)
-
-    def _store(
-        self, variable: Variable | None, cell: core.Expression | None, value: core.Expression, span: Span
-    ) -> core.Step:
-        if variable is not None:
-            self._forget(variable.name)
-            return core.SetLocal(variable.index, value, span=span)
-        if cell is not None:
-            if self.pure:
-                self._impure("changes the game", span)
-            if isinstance(cell, core.Cell):
-                self._forget(cell.group)
-            return core.SetCell(cell, value, span=span)
-        return core.Performs(value, span=span)
+    def _store(self, target: core.Expression, value: core.Expression, span: Span) -> core.Step:
+        match target:
+            case core.Local(index, name):
+                self._forget(name)
+                return core.SetLocal(index, value, span=span)
+            case core.Cell(group):
+                if self.pure:
+                    self._impure("changes the game", span)
+                self._forget(group)
+                return core.SetCell(target, value, span=span)
+            case _:
+                return core.Performs(value, span=span)
 
     def _forget(self, name: str) -> None:
         """Drop the facts about a name, or about attributes of that name."""
@@ -403,10 +401,10 @@ class Steps:
     def _return(self, value: nodes.Expr | None, span: Span) -> core.Step:
         if value is None:
             if self.result != NOTHING:
-                self._error("E401", f"this rule returns {self.result}: write `return value`", span)
+                self.error("E401", f"this rule returns {self.result}: write `return value`", span)
             return core.Returns(None, span=span)
         if self.result == NOTHING:
-            self._error("E401", "this rule returns no value: add `-> type` to its header", span)
+            self.error("E401", "this rule returns no value: add `-> type` to its header", span)
             return core.Returns(None, span=span)
         return core.Returns(self._called(value, self.result), span=span)
 
@@ -417,7 +415,7 @@ class Steps:
         if isinstance(node.test, nodes.TestLet):
             value = expressions.value(node.test.value, maybe=True)
             if not value.type.optional and value.type != NEVER:
-                self._error("E416", "this is never none, so the test always holds", node.test.span)
+                self.error("E416", "this is never none, so the test always holds", node.test.span)
             with self.frame.block():
                 variable = expressions.bound(node.test.name, value.type.sure, node.test)
                 then = self.block(node.then)
@@ -436,16 +434,12 @@ class Steps:
         if node.turn and self.pure:
             self._impure("takes turns", node.span)
         if node.turn and not isinstance(of, SeatType | NeverType):
-            self._error("E401", f"got {of}, want seat: only seats take turns", node.items.span)
+            self.error("E401", f"got {of}, want seat: only seats take turns", node.items.span)
         hidden = (self.frame.hidden(), self.frame.hidden())
         self._forget_changes(node.body)
-        with self.frame.block():
-            variable = self.expressions.bound(node.variable, of, node)
-            test = self.expressions.condition(node.test) if node.test is not None else None
-            facts = self.expressions.facts(node.test, holds=True) if node.test is not None else {}
-            with self.frame.narrowed(facts):
-                body = self.block(node.body)
-        return core.Iterate(variable.index, items, test, body, node.turn, hidden, span=node.span)
+        with self.expressions.each(node, of) as (local, test, _):
+            body = self.block(node.body)
+        return core.Iterate(local, items, test, body, node.turn, hidden, span=node.span)
 
     def _while(self, test: nodes.Expr, bound: nodes.Expr | None, body: nodes.Block, span: Span) -> core.Step:
         self._forget_changes(body)
@@ -478,21 +472,21 @@ class Steps:
                 if isinstance(source.type, StockType):
                     self._same_token(source.type, target.type, node)
                 elif not isinstance(target.type, StockType):
-                    self._error("E410", "a piece goes from a stock to a place, or back", node.span)
+                    self.error("E410", "a piece goes from a stock to a place, or back", node.span)
                 return core.MovePiece(amount, source, target, span=node.span)
             case _:
-                self._error("E410", f"nothing goes from {source.type} to {target.type}", node.span)
+                self.error("E410", f"nothing goes from {source.type} to {target.type}", node.span)
                 return core.MoveTokens(self.expressions.value(node.what), source, target, span=node.span)
 
     def _same_token(self, source: Holder, target: Type, node: nodes.Move) -> None:
         """Report two holders of different tokens or pieces. Other types are ignored."""
         if isinstance(target, TokenHolderType | StockType) and source.name != target.name:
             contents = "pieces" if isinstance(source, StockType) else "tokens"
-            self._error("E410", f"{source} holds other {contents} than {target}", node.span)
+            self.error("E410", f"{source} holds other {contents} than {target}", node.span)
 
     def _only_in(self, node: nodes.Move) -> None:
         if node.target.where != "in":
-            self._error("E410", f"`{node.target.where}` is only for cards", node.target.span)
+            self.error("E410", f"`{node.target.where}` is only for cards", node.target.span)
 
     def _move_cards(self, node: nodes.Move) -> core.Step:
         assert node.what is not None
@@ -500,10 +494,10 @@ class Steps:
         cards = self._called(node.what, None) if drawn else self.expressions.value(node.what)
         moved = cards.type.of if isinstance(cards.type, CollectionType) else cards.type
         if cards.type.optional:
-            self.expressions._maybe_none(node.what, cards.type)
+            self.expressions.maybe_none(node.what, cards.type)
         elif not isinstance(moved, CardType | PileType | NeverType):
             help = "say where from: `move amount from … to …`" if isinstance(moved, IntType | BagType) else None
-            self.report(Diagnostic("E401", f"got {cards.type}, want cards", node.what.span, help=help))
+            self.error("E401", f"got {cards.type}, want cards", node.what.span, help)
         target = self._card_target(node, CardType(moved.name if isinstance(moved, CardType | PileType) else ""))
         if isinstance(moved, PileType) and moved is not cards.type:
             cards = core.CallBuiltin(
@@ -519,9 +513,9 @@ class Steps:
             forms = (PilesType if where == "new pile" else ZoneType,)
         if not isinstance(target.type, (*forms, NeverType)):
             words = " or ".join(f"a {form.word}" for form in forms)
-            self._error("E410", f"got {target.type}, want {words}", node.target.span)
+            self.error("E410", f"got {target.type}, want {words}", node.target.span)
         elif isinstance(target.type, CardHolderType | PileType) and target.type.name and card.name != target.type.name:
-            self._error("E410", f"{target.type} does not take every {card}", node.target.span)
+            self.error("E410", f"{target.type} does not take every {card}", node.target.span)
         return target
 
     def _move_all(self, node: nodes.Move) -> core.Step:
@@ -538,14 +532,13 @@ class Steps:
             case (StockType() | NeverType(), StockType() | NeverType()) | (NeverType(), TokenHolderType()):
                 pass
             case _:
-                self._error("E410", f"all of {source.type} cannot go to {target.type}", node.span)
+                self.error("E410", f"all of {source.type} cannot go to {target.type}", node.span)
         return core.MoveAll(source, target, node.target.where, span=node.span)
 
     def _note(self, node: nodes.Note) -> core.Step:
         event = self.names.event(node.event)
         if event is None:
-            message = f"unknown event `{node.event}`{did_you_mean(node.event, self.names.model.events)}"
-            self.report(Diagnostic("E301", message, node.name_span, help="declare it under `events`"))
+            self.unknown("event", node.event, self.names.model.events, node.name_span, "declare it under `events`")
             return core.Notes(node.event, (), span=node.span)
         values = self.expressions.arguments(node, node.event, list(event.fields.items()), event.span)
         self.names.bind(node.name_span, "events", node.event)
@@ -572,7 +565,7 @@ class Steps:
         names = [alternative.name for alternative in node.alternatives]
         for position, name in enumerate(names):
             if name in names[:position]:
-                self._error(
+                self.error(
                     "E501", f"`{name}` is an alternative of `{node.name}` already", node.alternatives[position].span
                 )
         if node.repeatedly:
@@ -581,67 +574,32 @@ class Steps:
             self.names.bind(alternative.span, "options", alternative.name, node.name)
         options = tuple(self.alternative(alternative) for alternative in node.alternatives)
         if node.repeatedly and all(option.body is not None for option in options):
-            self._error("E703", f"`{node.name}` never ends: an alternative without a body ends it", node.span)
+            self.error("E703", f"`{node.name}` never ends: an alternative without a body ends it", node.span)
         return core.Ask(node.name, seat, context, options, node.repeatedly, node.sealed, span=node.span)
 
     def alternative(self, node: nodes.Alternative) -> core.Option:
         """Check an alternative of a decision."""
         expressions = self.expressions
         with self.frame.block():
-            guard = expressions.condition(node.guard) if node.guard is not None else None
-            if node.guard is not None:
-                self.frame.facts[-1].update(expressions.facts(node.guard, holds=True))
+            guard = expressions.established(node.guard) if node.guard is not None else None
             choices: list[core.Choice] = []
             for binder in node.binders:
-                items, of = expressions.items(binder.items)
-                variable = expressions.bound(binder.name, of, binder)
-                choices.append(core.Choice(variable.index, binder.name, items, of, span=binder.span))
-            tests = self._conjuncts(node.test) if node.test is not None else ()
+                local, items, of = expressions.binder(binder)
+                choices.append(core.Choice(local, binder.name, items, of, span=binder.span))
+            tests = expressions.conjuncts(node.test)
             body = self.block(node.body) if node.body is not None else None
         return core.Option(node.name, tuple(choices), tests, guard, body, node.cites, span=node.span)
-
-    def _conjuncts(self, test: nodes.Expr) -> tuple[core.Expression, ...]:
-        """Split a `where` at its `and`s into conditions, so that a refusal can name those that fail."""
-        if isinstance(test, nodes.Binary) and test.operator == "and":
-            return (*self._conjuncts(test.left), *self._conjuncts(test.right))
-        checked = self.expressions.condition(test)
-        self.frame.facts[-1].update(self.expressions.facts(test, holds=True))
-        return (checked,)
 
     def _keep(self, node: nodes.Keep) -> core.Step:
         """Turn a delayed block into a procedure; the locals that it reads become parameters."""
         used = {name.name for name in descendants(node.body) if isinstance(name, nodes.Name)}
         captured = [variable for name in sorted(used) if (variable := self.frame.find(name)) is not None]
-        inner = Frame()
-        for variable in captured:
-            inner.add(variable.name, self.frame.known(variable.name) or variable.type, variable.binder)
-        steps = Steps(
-            self.names,
-            inner,
-            self.report,
-            owner=self.owner,
-            file=self.file,
-            result=NOTHING,
-            pure=False,
-            blocks=self.blocks,
-        )
+        inner = self.frame.inner(captured)
+        steps = Steps(self.names, inner, self.report, self.owner, self.file, blocks=self.blocks)
         body = steps.block(node.body)
         name = f"{self.owner}/{node.edge} of {node.of}/{len(self.blocks)}"
-        self.blocks[name] = RuleLayer(
-            rule=name,
-            layer=0,
-            file=self.file,
-            form="does",
-            parameters=tuple((variable.name, inner.known(variable.name) or variable.type) for variable in captured),
-            result=NOTHING,
-            local_count=inner.size,
-            local_names=tuple(inner.names),
-            when=None,
-            body=body,
-            cites=(),
-            span=node.span,
-            local_types=tuple(inner.types),
-        )
+        parameters = [(variable.name, variable.type) for variable in captured]
+        self.blocks[name] = steps.layer(name, body, node.span, parameters)
         return core.Keeps(node.edge, node.of, name, tuple(variable.index for variable in captured), span=node.span)
 
     # --- types
@@ -650,7 +608,8 @@ class Steps:
         return resolve_type(self.names, node, self.report)
 
     def _impure(self, effect: str, span: Span) -> None:
-        self.report(Diagnostic("E701", f"this {effect}: functions only compute; move it to a `does`", span))
+        self.error("E701", f"this {effect}: functions only compute; move it to a `does`", span)
 
-    def _error(self, code: str, message: str, span: Span) -> None:
-        self.report(Diagnostic(code, message, span))
+
+def _current(target: core.Expression) -> core.Expression:
+    return core.Read(target, type=target.type, span=target.span) if isinstance(target, core.Cell) else target

@@ -46,13 +46,12 @@ class Layout(Checker):
             self._panel(keys)
             leads = word(keys.leads)
             if leads and (leads not in panels or panels[leads].at != "window"):
-                self.error("E301", f"unknown window `{leads}`{did_you_mean(leads, panels)}", keys.span("leads"))
+                self.unknown("window", leads, panels, keys.span("leads"))
 
     def _face(self, face: Face) -> None:
         name = face.name
         if name not in self.model.card_kinds and name not in self.model.kinds:
-            near = did_you_mean(name, [*self.model.card_kinds, *self.model.kinds])
-            self.error("E301", f"unknown kind or kind of card `{name}`{near}", face.entry.span)
+            self.unknown("kind or kind of card", name, [*self.model.card_kinds, *self.model.kinds], face.entry.span)
             return
         self._colours(face)
         if name not in self.model.card_kinds:
@@ -67,11 +66,9 @@ class Layout(Checker):
         name, kind = face.name, self.model.kinds.get(face.name)
         for key, colour in face.colours:
             if kind is None or key.text not in kind.members:
-                near = did_you_mean(key.text, kind.members if kind is not None else ())
-                self.error("E302", f"unknown {name} `{key.text}`{near}", key.span)
+                self.unknown(f"{name}", key.text, kind.members if kind is not None else (), key.span, code="E302")
             elif colour is not None and colour.text not in COLOURS:
-                near = did_you_mean(colour.text, COLOURS)
-                self.error("E302", f"unknown colour `{colour.text}`{near}", colour.span)
+                self.unknown("colour", colour.text, COLOURS, colour.span, code="E302")
             else:
                 self.model.colours.setdefault(name, {})[key.text] = word(colour)
 
@@ -130,8 +127,7 @@ class Layout(Checker):
             name, type_ = key.text, self._thing(key.text)
             if type_ is None:
                 known = [*self.model.card_kinds, *self.model.kinds, *([self._node] if self._node else ())]
-                message = f"unknown kind, kind of card or node `{name}`{did_you_mean(name, known)}"
-                self.error("E301", message, key.span)
+                self.unknown("kind, kind of card or node", name, known, key.span)
                 continue
             frame = self.names.scope({**keys.scope, **added.scope}, name)
             local = frame.find(name)
@@ -175,19 +171,17 @@ class Layout(Checker):
         decisions = self._decisions
         table = self.model.tables.get(panel.printed)
         if panel.form == "printed" and table is None:
-            near = did_you_mean(panel.printed, self.model.tables)
-            self.error("E301", f"unknown table `{panel.printed}`{near}", keys.span("printed"))
+            self.unknown("table", panel.printed, self.model.tables, keys.span("printed"))
         for key, _ in panel.marks:
             if table is None or key not in table.keys:
                 near = did_you_mean(key, table.keys if table is not None else ())
                 self.error("E301", f"`{panel.printed}` has no key `{key}`{near}", keys.entry.span)
         for scalar in keys.opens:
             if scalar.text not in decisions and scalar.text not in self.model.phases:
-                near = did_you_mean(scalar.text, [*self.model.phases, *decisions])
-                self.error("E301", f"unknown phase or decision `{scalar.text}`{near}", scalar.span)
+                self.unknown("phase or decision", scalar.text, [*self.model.phases, *decisions], scalar.span)
         for name, _ in keys.answers:
             if name.text not in decisions:
-                self.error("E301", f"unknown decision `{name.text}`{did_you_mean(name.text, decisions)}", name.span)
+                self.unknown("decision", name.text, decisions, name.span)
 
 
 _FORMS: tuple[PanelForm, ...] = ("graph", "cards", "tokens", "track", "printed", "columns", "sums")

@@ -7,17 +7,16 @@ from typing import TypeVar
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.plurals import counted
-from interpreter.base.source import Span
-from interpreter.base.suggest import did_you_mean
 from interpreter.language import core, nodes
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.declared import Declared
 from interpreter.language.model import Event, Look, Phrase
 from interpreter.language.parse import parse_match
+from interpreter.language.reporter import Reporter
 from interpreter.language.resolve import Names
 from interpreter.language.scope import Frame
 from interpreter.language.texts import expression_of, parsed, template_parts
-from interpreter.language.types import BOOL, TEXT
+from interpreter.language.types import TEXT
 from interpreter.reading.compose import Composition
 from interpreter.reading.yaml import Scalar
 from interpreter.sections.vocabulary import Code, Record
@@ -27,7 +26,7 @@ __all__ = ["Checker"]
 T = TypeVar("T")
 
 
-class Checker:
+class Checker(Reporter):
     """Checks texts of a composition. ``signatures`` has the rules whose headers have been read so far."""
 
     def __init__(
@@ -41,9 +40,6 @@ class Checker:
     def once(self, about: tuple[Hashable, ...], parts: tuple[object, ...], check: Callable[[], T]) -> T:
         """Check a text unless an equal one has been checked: see :meth:`~interpreter.language.resolve.Names.once`."""
         return self.names.once(about, parts, self.diagnostics, check)
-
-    def error(self, code: str, message: str, span: Span, help: str | None = None) -> None:
-        self.report(Diagnostic(code, message, span, help=help))
 
     def expressions(self, frame: Frame | None = None) -> Expressions:
         """Return a checker for the expressions of one text."""
@@ -98,13 +94,12 @@ class Checker:
         """Return the event of a pattern and add its values to the frame. Report an unknown event and return None."""
         event = self.names.event(pattern.event)
         if event is None:
-            message = f"unknown event `{pattern.event}`{did_you_mean(pattern.event, self.model.events)}"
-            self.error("E301", message, pattern.span)
+            self.unknown("event", pattern.event, self.model.events, pattern.span)
             return None
         if len(pattern.names) != len(event.fields):
             note = Note("it is declared here", event.span)
             message = f"`{pattern.event}` has {counted(len(event.fields), 'value')}, got {len(pattern.names)}"
-            self.report(Diagnostic("E404", message, pattern.span, (note,)))
+            self.error("E404", message, pattern.span, None, note)
             return None
         self.names.bind(pattern.span, "events", pattern.event)
         expressions = self.expressions(frame)
@@ -116,8 +111,4 @@ class Checker:
         self, before: core.Expression | None, test: nodes.Expr | None, expressions: Expressions
     ) -> core.Expression | None:
         """Check a condition and join it to ``before`` with `and`. Facts that it establishes hold from here on."""
-        if test is None:
-            return before
-        checked = expressions.condition(test)
-        expressions.frame.facts[-1].update(expressions.facts(test, holds=True))
-        return checked if before is None else core.Logic("and", before, checked, type=BOOL, span=test.span)
+        return before if test is None else expressions.established(test, before)

@@ -12,9 +12,8 @@ from typing import Literal, cast
 from msgspec.structs import replace
 
 from interpreter.base import plain_data
-from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.diagnostics import Note
 from interpreter.base.source import NOWHERE
-from interpreter.base.suggest import did_you_mean
 from interpreter.base.yaml_values import word, words
 from interpreter.language import nodes
 from interpreter.language.builtins import FUNCTIONS, OWN_TYPES, OWN_VALUES
@@ -24,7 +23,8 @@ from interpreter.language.declared_graph import Graphs
 from interpreter.language.declared_tables import Tables
 from interpreter.language.grammar import RESERVED_WORDS
 from interpreter.language.model import Component, Event, Group, Interpretation, Kind, Model, Role, Setting
-from interpreter.language.texts import Report, type_of
+from interpreter.language.reporter import Report
+from interpreter.language.texts import type_of
 from interpreter.language.types import (
     INT,
     NEVER,
@@ -113,7 +113,7 @@ class _Things(Reader):
                 elif name in first:
                     note = Note("first given here", first[name].span)
                     message = f"`{name}` is already the name of another {use}"
-                    self.report(Diagnostic("E501", message, layers[0].span, (note,)))
+                    self.error("E501", message, layers[0].span, None, note)
                 else:
                     first[name] = layers[0]
 
@@ -175,7 +175,7 @@ class _Things(Reader):
         default = word(doubt.default)
         if default not in readings:
             at = doubt.default.span if doubt.default is not None else span
-            self.error("E302", f"unknown reading `{default}`{did_you_mean(default, readings)}", at)
+            self.unknown("reading", default, readings, at, code="E302")
         answers = tuple(scalar.text for scalar in doubt.answers)
         self.model.interpretations[name] = Interpretation(name, answers, readings, default, span)
         self.model.kinds[name] = Kind(name, tuple(readings), span)
@@ -217,7 +217,7 @@ class _Things(Reader):
                 self.error("E313", f"got {number} seats, want at most {MAXIMUM_SEATS}", role.span("seats"))
                 number = 1
             if setting is not None and setting not in known:
-                self.error("E301", f"unknown setting `{setting}`{did_you_mean(setting, known)}", role.span("seats"))
+                self.unknown("setting", setting, known, role.span("seats"))
             self.model.roles[role.name] = Role(
                 role.name, role.counts, role.entry.span, number or 0, setting, role.open, role.first.file
             )
@@ -252,7 +252,7 @@ class _Things(Reader):
         elif thing.stock is not None:
             piece, pieces = thing.stock.text, self.model.pieces
             if piece not in pieces:
-                self.error("E301", f"unknown piece `{piece}`{did_you_mean(piece, pieces)}", thing.stock.span)
+                self.unknown("piece", piece, pieces, thing.stock.span)
             self._add(thing, StockType(piece))
         else:
             self._value(thing)
@@ -272,7 +272,7 @@ class _Things(Reader):
         if kind is None or kind.totals is None:
             tokens = [name for name, kind in self.model.kinds.items() if kind.totals is not None]
             span = token.span if token is not None else thing.first.span
-            self.error("E301", f"unknown token `{word(token)}`{did_you_mean(word(token), tokens)}", span)
+            self.unknown("token", word(token), tokens, span)
         return word(token)
 
     def _value(self, value: seating.StateValue | seating.Belonging) -> None:
@@ -288,7 +288,7 @@ class _Things(Reader):
         if group.name in self.model.groups and self.model.groups[group.name].file:
             first = self.model.groups[group.name]
             notes = (Note("the first declaration", first.span),) if first.file else ()
-            self.report(Diagnostic("E501", f"`{group.name}` is declared already", group.span, notes))
+            self.error("E501", f"`{group.name}` is declared already", group.span, None, *notes)
         if group.seen == "owner" and not group.owner:
             message = "got `owner`, want `everyone` or `no one`: only things of seats have an owner"
             self.error("E104", message, thing.span("seen"))

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from interpreter.base import plain_data
-from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.diagnostics import Note
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language.model import Model
+from interpreter.language.reporter import Report, Reporter
 from interpreter.language.resolve import Names, resolve_type
 from interpreter.language.syntax_errors import reserved
-from interpreter.language.texts import Report, type_of
+from interpreter.language.texts import type_of
 from interpreter.language.types import (
     NEVER,
     BoolType,
@@ -55,15 +56,12 @@ def listed(names: list[str] | tuple[str, ...]) -> str:
     return f"{shown}, …" if len(names) > MOST_LISTED else shown
 
 
-class Reader:
+class Reader(Reporter):
     """Reads declarations of a composition into a model and reports errors."""
 
     def __init__(self, composition: Composition, report: Report, declared: Declared) -> None:
         self.composition, self.report = composition, report
         self.declared, self.model = declared, declared.model
-
-    def error(self, code: str, message: str, span: Span, help: str | None = None) -> None:
-        self.report(Diagnostic(code, message, span, help=help))
 
     def section(self, name: str) -> Iterator[tuple[str, list[Entry]]]:
         """Yield the declarations of a section, each with its layers."""
@@ -81,6 +79,10 @@ class Reader:
     def taken(self, name: str, span: Span) -> None:
         """Report a name that is reserved by the language."""
         self.report(reserved(name, span))
+
+    def repeated(self, what: str, span: Span, first: Span) -> None:
+        """Report what is given a second time."""
+        self.error("E501", f"{what} is given twice", span, None, Note("first given here", first))
 
     def top(self) -> Span:
         """Return the position for errors about missing declarations: the top of the first file."""
@@ -157,8 +159,7 @@ class Reader:
                 names = [row.name for row in self.model.graph.nodes]
                 if text in names:
                     return names.index(text)
-                message = f"unknown {self.model.graph.node} `{text}`{did_you_mean(text, names)}"
-                self.error("E302", message, cell.span)
+                self.unknown(f"{self.model.graph.node}", text, names, cell.span, code="E302")
                 return None
             case TextType():
                 return text

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from interpreter.base import plain_data
-from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.diagnostics import Note
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.base.yaml_values import word
@@ -53,8 +53,7 @@ class Cards(Reader):
         for name, layers in self._card_rows():
             kind = self.model.card_kinds.get(name)
             if kind is None:
-                message = f"unknown kind of card `{name}`{did_you_mean(name, self.model.card_kinds)}"
-                self.error("E301", message, layers[-1].span)
+                self.unknown("kind of card", name, self.model.card_kinds, layers[-1].span)
                 continue
             entry = layers[-1]
             value = {each.key.text: each.value for each in entry.entries}.get("is")
@@ -103,7 +102,7 @@ class Cards(Reader):
             if column in kind.attributes and (row := next(rows, None)) is not None:
                 example = f'"{row.key}, {column}": …'
                 message = f"{kind.name} {row.key} has no `{column}`: neither a column nor a cell gives it"
-                self.report(Diagnostic("E306", message, span, (Note("the card", row.span),), f"add `{example}`"))
+                self.error("E306", message, span, f"add `{example}`", Note("the card", row.span))
 
     def _cell(self, kind: CardKind, name: Scalar, cell: Scalar | None) -> None:
         """Apply a cell of a later file, named by the card's key and the column."""
@@ -116,7 +115,7 @@ class Cards(Reader):
             example = f"`{rows[0].key}, {known[0]}`" if rows and known else "this kind has none"
             note = Note(f"a cell is named by the card's key and the column: {example}")
             message = f"no {kind.name} has the cell [{name.text}]{near}"
-            self.report(Diagnostic("E502", message, name.span, (note,)))
+            self.error("E502", message, name.span, None, note)
         elif cell is not None:
             value = self.cell_value(Cell(cell.text, cell.span), kind.attributes[column])
             for at, row in enumerate(self.model.cards):
@@ -140,7 +139,7 @@ class Cards(Reader):
         own = [name for name in keys if len({row.values.get(name) for row in rows}) == len(rows)]
         remedy = f"add `key: {own[0]}`" if own else "number them: `key: number` and `has: {number: int, …}`"
         message = f"different cards need a `key` that identifies each {kind.name}"
-        self.report(Diagnostic("E306", message, kind.span, (Note("a different card", different.span),), remedy))
+        self.error("E306", message, kind.span, remedy, Note("a different card", different.span))
 
     def _card_rows(self) -> Iterator[tuple[str, list[Entry]]]:
         """Yield the entries that list cards: in decks, or in the declaration of their kind."""
@@ -161,11 +160,7 @@ class Cards(Reader):
             values = self.row(columns, row)
             key = values.get(kind.key) if kind.key else None
             if key is not None and key in seen:
-                self.report(
-                    Diagnostic(
-                        "E501", f"{kind.name} {key} is given twice", row[0].span, (Note("first given here", seen[key]),)
-                    )
-                )
+                self.repeated(f"{kind.name} {key}", row[0].span, seen[key])
             seen.setdefault(key, row[0].span)
             copies = self._copies(row[at]) if at is not None and at < len(row) else 1
             self.model.cards.extend([CardRow(kind.name, key, values, row[0].span, copies)] * copies)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
-from interpreter.base.suggest import did_you_mean
 from interpreter.base.yaml_values import word
 from interpreter.language.declared import Reader
 from interpreter.language.model import GraphDecl, LinkRow, NodeRow
@@ -103,18 +101,12 @@ class Graphs(Reader):
             cells = dict(zip(heads, row, strict=False))
             name = cells["name"]
             if name.text in seen:
-                self.report(
-                    Diagnostic(
-                        "E501", f"`{name.text}` is given twice", name.span, (Note("first given here", seen[name.text]),)
-                    )
-                )
+                self.repeated(f"`{name.text}`", name.span, seen[name.text])
                 continue
             seen[name.text] = name.span
             places = cells["places"].text if "places" in cells else ""
             if places not in graph.sets and "places" in cells:
-                self.error(
-                    "E302", f"unknown set of places `{places}`{did_you_mean(places, graph.sets)}", cells["places"].span
-                )
+                self.unknown("set of places", places, graph.sets, cells["places"].span, code="E302")
             at = None
             if "x" in cells and "y" in cells:
                 at = (self.cell_value(cells["x"], INT) or 0, self.cell_value(cells["y"], INT) or 0)
@@ -144,9 +136,7 @@ class Graphs(Reader):
             for head in ("from", "to") if graph.nodes else ():  # missing nodes have an error of their own
                 cell = cells[head]
                 if cell.text not in numbers:
-                    self.error(
-                        "E302", f"unknown {graph.node} `{cell.text}`{did_you_mean(cell.text, numbers)}", cell.span
-                    )
+                    self.unknown(f"{graph.node}", cell.text, numbers, cell.span, code="E302")
                 else:
                     ends.append(numbers[cell.text])
             values = self.row(columns, row)
@@ -159,9 +149,7 @@ class Graphs(Reader):
             if pair[0] == pair[1]:
                 self.error("E413", "this link joins a node to itself", row[0].span)
             elif pair in seen:
-                self.report(
-                    Diagnostic("E501", "this link is given twice", row[0].span, (Note("first given here", seen[pair]),))
-                )
+                self.repeated("this link", row[0].span, seen[pair])
             else:
                 seen[pair] = row[0].span
                 graph.links.append(LinkRow(ends[0], ends[1], values, row[0].span))

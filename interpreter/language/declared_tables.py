@@ -8,9 +8,8 @@ from typing import cast
 from msgspec.structs import replace
 
 from interpreter.base import plain_data
-from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.diagnostics import Note
 from interpreter.base.source import Span
-from interpreter.base.suggest import did_you_mean
 from interpreter.base.yaml_values import words
 from interpreter.language.declared import Reader, listed
 from interpreter.language.model import Table
@@ -114,7 +113,7 @@ class Tables(Reader):
             names = [row.name for row in self.model.graph.nodes]
             if cell.text in names:
                 return names.index(cell.text)
-            self.error("E302", f"unknown name `{cell.text}`{did_you_mean(cell.text, names)}", cell.span)
+            self.unknown("name", cell.text, names, cell.span, code="E302")
             return None
         value = self.cell_value(cell, type_)
         return value if isinstance(value, int) else None
@@ -156,7 +155,7 @@ class Tables(Reader):
             if kind.span.file != span.file and layers and layers[-1].covers is not None:
                 notes = (*notes, Note(f"`{kind.name}` is changed here", kind.span))
                 remedy = f"add the cells in the file that adds the members: `{{amends: {table.file}, cells: {{…}}}}`"
-        self.report(Diagnostic("E308", f"`{table.name}` has no cell for {shown}", span, notes, remedy))
+        self.error("E308", f"`{table.name}` has no cell for {shown}", span, remedy, *notes)
 
     def _key_text(self, table: Table, key: tuple[int, ...]) -> str:
         texts = []
@@ -184,7 +183,7 @@ class Tables(Reader):
                 known_keys = [", ".join(map(self._key_part, table.key_types, cell)) for cell in table.cells]
                 note = Note(f"it has {listed([f'[{text}]' for text in known_keys])}")
                 message = f"`{table.name}` has no cell [{name.text}]"
-                self.report(Diagnostic("E502", message, name.span, (note,)))
+                self.error("E502", message, name.span, None, note)
                 continue
             place = cast("tuple[int, ...]", key)
             if value is not None:

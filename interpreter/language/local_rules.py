@@ -17,8 +17,9 @@ from interpreter.language import nodes
 from interpreter.language.check import check_function, literal_type
 from interpreter.language.model import RuleLayer
 from interpreter.language.parse import parse_function, parse_verdict
+from interpreter.language.reporter import Report
 from interpreter.language.resolve import Names
-from interpreter.language.texts import Report, parsed
+from interpreter.language.texts import parsed
 from interpreter.language.walk import descendants
 from interpreter.reading.yaml import Scalar, Value
 from interpreter.sections.documents import Helpers

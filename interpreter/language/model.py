@@ -27,43 +27,6 @@ from interpreter.language.types import (
     Type,
 )
 
-__all__ = [
-    "Board",
-    "CardKind",
-    "CardRow",
-    "CheckedRule",
-    "CheckedTrigger",
-    "Component",
-    "Event",
-    "GraphDecl",
-    "Group",
-    "Guard",
-    "Interpretation",
-    "Kind",
-    "LinkRow",
-    "Look",
-    "Measure",
-    "Model",
-    "NodeRow",
-    "Panel",
-    "PanelForm",
-    "PanelPlace",
-    "Phrase",
-    "PlaceRow",
-    "Role",
-    "RuleBody",
-    "RuleLayer",
-    "Setting",
-    "Signature",
-    "Signatures",
-    "StandingRule",
-    "Sum",
-    "Table",
-    "TriggerCase",
-    "plural",
-    "spoken_name",
-]
-
 _NAMED_KEY = re.compile(r"(-?)(?:who\.(\w+)|(\w+)\(who\))")
 """A ranking key that is a name: ``who.points``, ``points(who)``, or one of these with a minus."""
 
@@ -301,6 +264,7 @@ def spoken_name(procedure: str) -> str:
     return re.split("[@!?/]", procedure, maxsplit=1)[0]
 
 
+Form = Literal["is", "does", "permits"]
 RuleBody: TypeAlias = core.Expression | tuple[core.Step, ...] | tuple[core.Requirement, ...]
 """What a layer of a rule does: an expression, steps or requirements."""
 
@@ -314,7 +278,7 @@ class RuleLayer(Struct, frozen=True, dict=True):
     rule: str
     layer: int
     file: str
-    form: Literal["is", "does", "permits"]
+    form: Form
     parameters: tuple[tuple[str, Type], ...]
     result: Type
     local_count: int
@@ -367,7 +331,7 @@ class CheckedRule(Struct, frozen=True):
     """A rule with all its layers, lowest first."""
 
     name: str
-    form: Literal["is", "does", "permits"]
+    form: Form
     parameters: tuple[tuple[str, Type], ...]
     result: Type
     layers: tuple[RuleLayer, ...]

@@ -7,77 +7,6 @@ from typing import Literal
 from interpreter.base.source import NOWHERE, Span
 from interpreter.base.tree import Placed
 
-__all__ = [
-    "Add",
-    "Aggregate",
-    "Alternative",
-    "Alternatives",
-    "Amount",
-    "Assign",
-    "Attribute",
-    "Binary",
-    "Binder",
-    "Block",
-    "BoolLiteral",
-    "Call",
-    "Choose",
-    "Compare",
-    "Comparison",
-    "Conditional",
-    "Context",
-    "Drawn",
-    "EndGame",
-    "EventPattern",
-    "Expr",
-    "ForEach",
-    "Function",
-    "Header",
-    "If",
-    "In",
-    "Index",
-    "IntLiteral",
-    "IsKind",
-    "Keep",
-    "Let",
-    "ListComprehension",
-    "ListFilter",
-    "ListLiteral",
-    "MadeType",
-    "Match",
-    "Move",
-    "Name",
-    "NamedType",
-    "Negative",
-    "Node",
-    "NoneLiteral",
-    "Not",
-    "Note",
-    "OptionalType",
-    "Otherwise",
-    "Parameter",
-    "Pattern",
-    "Perform",
-    "Preference",
-    "Preferences",
-    "Procedure",
-    "RangeOf",
-    "RangeType",
-    "Remove",
-    "Require",
-    "Return",
-    "Reveal",
-    "Roll",
-    "Settle",
-    "Shuffle",
-    "Statement",
-    "Target",
-    "TestLet",
-    "TextLiteral",
-    "Type",
-    "Verdict",
-    "While",
-]
-
 
 class Node(Placed, frozen=True):
     """Base of all syntax nodes."""
@@ -256,7 +185,7 @@ class IsKind(Node, frozen=True):
     value: Expr
     kind: str
     negated: bool = False
-    kind_span: Span = NOWHERE
+    name_span: Span = NOWHERE
 
 
 class Not(Node, frozen=True):

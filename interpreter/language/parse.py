@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, TypeVar, cast
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.plain_data import Value
@@ -41,60 +42,11 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+Parse: TypeAlias = Callable[[Text], tuple[T | None, list[Diagnostic]]]
 
 MAXIMUM_DEPTH = 150
 MAXIMUM_LENGTH = 50_000
 MAXIMUM_LINE = 2_000
-
-
-def parse_function(text: Text) -> tuple[nodes.Function | None, list[Diagnostic]]:
-    """Parse the text under `is`: an expression, or steps that return a value, with an optional header."""
-    return cast("tuple[nodes.Function | None, list[Diagnostic]]", parse_as("function", text))
-
-
-def parse_procedure(text: Text) -> tuple[nodes.Procedure | None, list[Diagnostic]]:
-    """Parse the text under `does`."""
-    return cast("tuple[nodes.Procedure | None, list[Diagnostic]]", parse_as("procedure", text))
-
-
-def parse_verdict(text: Text) -> tuple[nodes.Verdict | None, list[Diagnostic]]:
-    """Parse the text under `permits`."""
-    return cast("tuple[nodes.Verdict | None, list[Diagnostic]]", parse_as("verdict", text))
-
-
-def parse_condition(text: Text) -> tuple[nodes.Expr | None, list[Diagnostic]]:
-    """Parse a condition, as under `when`."""
-    return cast("tuple[nodes.Expr | None, list[Diagnostic]]", parse_as("condition", text))
-
-
-def parse_expression(text: Text) -> tuple[nodes.Expr | None, list[Diagnostic]]:
-    """Parse an expression."""
-    return cast("tuple[nodes.Expr | None, list[Diagnostic]]", parse_as("expression", text))
-
-
-def parse_event_pattern(text: Text) -> tuple[nodes.EventPattern | None, list[Diagnostic]]:
-    """Parse an event pattern, as under `on`."""
-    return cast("tuple[nodes.EventPattern | None, list[Diagnostic]]", parse_as("heard", text))
-
-
-def parse_match(text: Text) -> tuple[nodes.Match | None, list[Diagnostic]]:
-    """Parse binders with a condition, as under `for`."""
-    return cast("tuple[nodes.Match | None, list[Diagnostic]]", parse_as("matched", text))
-
-
-def parse_preferences(text: Text) -> tuple[nodes.Preferences | None, list[Diagnostic]]:
-    """Parse the lines of a policy for one decision."""
-    return cast("tuple[nodes.Preferences | None, list[Diagnostic]]", parse_as("preferences", text))
-
-
-def parse_alternatives(text: Text) -> tuple[nodes.Alternatives | None, list[Diagnostic]]:
-    """Parse the text under `adds` and `wraps` of a decision."""
-    return cast("tuple[nodes.Alternatives | None, list[Diagnostic]]", parse_as("alternatives", text))
-
-
-def parse_type(text: Text) -> tuple[nodes.Type | None, list[Diagnostic]]:
-    """Parse a type."""
-    return cast("tuple[nodes.Type | None, list[Diagnostic]]", parse_as("a_type", text))
 
 
 def parse_as(start: Start, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]:
@@ -106,6 +58,30 @@ def parse_as(start: Start, text: Text) -> tuple[nodes.Node | None, list[Diagnost
         cache[start, text] = _read(start, text)
     tree, diagnostics = cache[start, text]
     return tree, list(diagnostics)
+
+
+def _parser(start: Start) -> Callable[[Text], Value]:
+    return partial(parse_as, start)
+
+
+parse_function: Parse[nodes.Function] = _parser("function")
+"""Parses the text under `is`: an expression, or steps that return a value, with an optional header."""
+parse_procedure: Parse[nodes.Procedure] = _parser("procedure")
+"""Parses the text under `does`."""
+parse_verdict: Parse[nodes.Verdict] = _parser("verdict")
+"""Parses the text under `permits`."""
+parse_condition: Parse[nodes.Expr] = _parser("condition")
+"""Parses a condition, as under `when`."""
+parse_expression: Parse[nodes.Expr] = _parser("expression")
+parse_event_pattern: Parse[nodes.EventPattern] = _parser("heard")
+"""Parses an event pattern, as under `on`."""
+parse_match: Parse[nodes.Match] = _parser("matched")
+"""Parses binders with a condition, as under `for`."""
+parse_preferences: Parse[nodes.Preferences] = _parser("preferences")
+"""Parses the lines of a policy for one decision."""
+parse_alternatives: Parse[nodes.Alternatives] = _parser("alternatives")
+"""Parses the text under `adds` and `wraps` of a decision."""
+parse_type: Parse[nodes.Type] = _parser("a_type")
 
 
 def _read(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]:

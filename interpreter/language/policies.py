@@ -25,6 +25,7 @@ from interpreter.language.local_rules import check_helpers, helpers_in
 from interpreter.language.model import Model, RuleLayer, Signature
 from interpreter.language.parse import checked_texts, parse_preferences
 from interpreter.language.preferences import Base, Line, Named, Pattern, Preferences, Written, laid_over
+from interpreter.language.reporter import Reporter
 from interpreter.language.resolve import Binding, Names
 from interpreter.language.scope import Frame, frame_of
 from interpreter.language.texts import condition_of, parsed
@@ -186,7 +187,7 @@ def how_to_choose(policy: str, decision: str) -> str:
     return f"add lines in the policy's file or in an overlay: `{example}`"
 
 
-class _Reader:
+class _Reader(Reporter):
     """Reads the policies of one entry."""
 
     def __init__(self, model: Model, checked: Checked, file: str, guards: tuple[Scalar, ...]) -> None:
@@ -194,14 +195,9 @@ class _Reader:
         self.decisions = _decisions(model)
         self.names = Names(model, dict(model.signatures), {}, checked_texts())
         self.names.bindings = checked.bindings
+        self.report = checked.diagnostics.append
         self.rules: list[RuleLayer] = []
         self.variant = ""
-
-    def report(self, diagnostic: Diagnostic) -> None:
-        self.checked.diagnostics.append(diagnostic)
-
-    def error(self, code: str, message: str, span: Span, notes: tuple[Note, ...] = ()) -> None:
-        self.report(Diagnostic(code, message, span, notes))
 
     def expressions(self, frame: Frame) -> Expressions:
         return Expressions(self.names, frame, self.report)
@@ -281,8 +277,7 @@ class _Reader:
 
     def _guard(self) -> tuple[core.Expression | None, int]:
         """Join the conditions of the enclosing parts."""
-        frame = Frame()
-        frame.add("who", SEAT)
+        frame = frame_of([("who", SEAT)])
         when: core.Expression | None = None
         for guard in self.guards:
             tree = condition_of(guard, self.report)
@@ -318,7 +313,7 @@ class _Reader:
         expressions = self.expressions(frame)
         hint = "write several alternatives on lines of their own, indented below `either:`"
         expressions.hints = dict.fromkeys(self.decisions[decision], hint)
-        tests = tuple(_conjuncts(expressions, pattern.test)) if pattern.test is not None else ()
+        tests = expressions.conjuncts(pattern.test)
         checked = tuple(self._key(expressions, key) for key in keys)
         name = "" if pattern.name == "any" else pattern.name
         return Pattern(name, tests, checked, frame.size, pattern.span)
@@ -342,7 +337,7 @@ class _Reader:
         if alternative is None:
             near = did_you_mean(pattern.name, [*alternatives, "any"])
             known = Note(f"it has {', '.join(f'`{name}`' for name in alternatives)}")
-            self.error("E301", f"unknown alternative `{pattern.name}` of `{decision}`{near}", pattern.span, (known,))
+            self.error("E301", f"unknown alternative `{pattern.name}` of `{decision}`{near}", pattern.span, None, known)
             return None
         expected = [name for name, _ in alternative.choices]
         if pattern.names and list(pattern.names) != expected:
@@ -367,13 +362,3 @@ def _decisions(model: Model) -> dict[str, dict[str, _Alternative]]:
 def is_nothing(value: Value | None) -> bool:
     """Return whether a value is ``nothing``, which drops the lines of a name."""
     return isinstance(value, Scalar) and value.style == "plain" and value.text == "nothing"
-
-
-def _conjuncts(expressions: Expressions, test: nodes.Expr) -> Iterator[core.Expression]:
-    """Split a condition at its `and`s. Facts of each part hold for those after it."""
-    if isinstance(test, nodes.Binary) and test.operator == "and":
-        yield from _conjuncts(expressions, test.left)
-        yield from _conjuncts(expressions, test.right)
-        return
-    yield expressions.condition(test)
-    expressions.frame.facts[-1].update(expressions.facts(test, holds=True))

@@ -7,7 +7,7 @@ do not deal with layers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import groupby
 from typing import Literal
@@ -18,6 +18,7 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core
+from interpreter.language.reporter import Report
 from interpreter.language.text_facts import TextFacts, facts_of
 from interpreter.language.types import BOOL
 from interpreter.language.walk import descendants
@@ -26,8 +27,6 @@ __all__ = ["Base", "Line", "Named", "Pattern", "Preferences", "Written", "laid_o
 
 MOST_VARIANTS = 32
 """Maximum number of variants of a decision's preferences, which grows with the number of parts with conditions."""
-
-Report = Callable[[Diagnostic], None]
 
 
 class Pattern(Struct, frozen=True):

@@ -20,6 +20,7 @@ from interpreter.base.source import NOWHERE, Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import nodes
 from interpreter.language.model import CardKind, Event, GraphDecl, Group, Kind, Model, Signature, Signatures, Table
+from interpreter.language.reporter import Report
 from interpreter.language.scope import Frame, Variable
 from interpreter.language.types import (
     BOOL,
@@ -514,7 +515,7 @@ MAKERS = (*COLLECTIONS, *OF_CARDS, *OF_TOKENS)
 """Words allowed before `of`."""
 
 
-def resolve_type(names: Names, node: nodes.Type, report: Callable[[Diagnostic], None]) -> Type:
+def resolve_type(names: Names, node: nodes.Type, report: Report) -> Type:
     """Resolve a parsed type to a type of this ruleset."""
     match node:
         case nodes.OptionalType(of):
@@ -529,7 +530,7 @@ def resolve_type(names: Names, node: nodes.Type, report: Callable[[Diagnostic], 
             assert_never(node)
 
 
-def _named(names: Names, name: str, span: Span, report: Callable[[Diagnostic], None]) -> Type:
+def _named(names: Names, name: str, span: Span, report: Report) -> Type:
     type_ = names.type(name)
     if type_ is not None:
         names.bind(span, *names.declares_type(name))
@@ -544,7 +545,7 @@ def _named(names: Names, name: str, span: Span, report: Callable[[Diagnostic], N
     return NEVER
 
 
-def _made(names: Names, maker: str, of: nodes.Type, span: Span, report: Callable[[Diagnostic], None]) -> Type:
+def _made(names: Names, maker: str, of: nodes.Type, span: Span, report: Report) -> Type:
     names.bind(Span(span.file, span.start, span.start + len(maker)), "language", maker)
     if maker in COLLECTIONS:
         inner_type = resolve_type(names, of, report)

@@ -48,6 +48,13 @@ class Frame:
                 del known[path]
         return variable
 
+    def inner(self, variables: Iterable[Variable]) -> Frame:
+        """Return a frame in which some locals are parameters, with the types that are known here."""
+        frame = Frame()
+        for variable in variables:
+            frame.add(variable.name, self.known(variable.name) or variable.type, variable.binder)
+        return frame
+
     def hidden(self) -> int:
         """Reserve a local without a name and return its index."""
         self.names.append("")

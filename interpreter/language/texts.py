@@ -12,12 +12,12 @@ from interpreter.base.source import SourceFile, Span
 from interpreter.language import nodes
 from interpreter.language.grammar import Text
 from interpreter.language.parse import parse_condition, parse_expression, parse_type, read_once
+from interpreter.language.reporter import Report
 from interpreter.reading.printed_tables import PrintedTable, read_printed
 from interpreter.reading.yaml import Excerpt, Scalar, Value, excerpt
 
 __all__ = ["Part", "Typed", "condition_of", "expression_of", "parsed", "printed", "template_parts", "type_of"]
 
-Report = Callable[[Diagnostic], None]
 Tree = TypeVar("Tree")
 
 
@@ -63,17 +63,14 @@ def parsed(
 
 
 def type_of(value: Value | None, report: Report) -> nodes.Type | None:
-    """Parse a type."""
     return cast("nodes.Type | None", parsed(value, parse_type, report))
 
 
 def expression_of(value: Value | None, report: Report) -> nodes.Expr | None:
-    """Parse an expression."""
     return cast("nodes.Expr | None", parsed(value, parse_expression, report))
 
 
 def condition_of(value: Value | None, report: Report) -> nodes.Expr | None:
-    """Parse a condition."""
     return cast("nodes.Expr | None", parsed(value, parse_condition, report))
 
 

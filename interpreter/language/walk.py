@@ -94,7 +94,7 @@ def _children_of(kind: type) -> Callable[[object], tuple[object, ...]] | None:
     """Return a function that returns the children of a node of this class, last to first. None: not a node."""
     if not issubclass(kind, Struct):
         return None
-    places = ("span", "name_span", "kind_span", "type")
+    places = ("span", "name_span", "type")
     return values_of([name for name in reversed(kind.__struct_fields__) if name not in places])
 
 

@@ -28,9 +28,10 @@ from interpreter.language.grammar import RESERVED_WORDS
 from interpreter.language.local_rules import Helper, check_helpers, helpers_in, needed
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.parse import parse_expression, parse_procedure
+from interpreter.language.reporter import Report
 from interpreter.language.resolve import Names
 from interpreter.language.scope import Frame
-from interpreter.language.texts import Part, Report, condition_of, expression_of, parsed
+from interpreter.language.texts import Part, condition_of, expression_of, parsed
 from interpreter.language.types import NOTHING, Type
 from interpreter.reading.files import Document
 from interpreter.reading.statements import unknown_statement

@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from interpreter.base.diagnostics import Diagnostic, render
-from interpreter.language import format as formatting
 from interpreter.language import nodes as n
 from interpreter.language import parse as p
 from interpreter.language.format import AnyNode, format_node
 from interpreter.language.grammar import grammar
+from interpreter.language.syntax_errors import STATEMENTS
 from interpreter.language.texts import Typed
 from interpreter.language.transformer import AGGREGATES
 from tests.support import TIMES, rule_text
@@ -145,7 +145,7 @@ simple_statements: st.SearchStrategy[n.Statement] = st.one_of(
     st.builds(n.Note, words, lists(small)),
     st.builds(n.Return, maybe_small | drawn),
     st.sampled_from([n.Settle(), n.Reveal(), n.EndGame()]),
-    st.builds(n.Perform, calls(small, word(*LITERALS, *formatting.OPENING_A_STATEMENT))),
+    st.builds(n.Perform, calls(small, word(*LITERALS, *STATEMENTS))),
 )
 
 
@@ -160,7 +160,7 @@ def alternatives(draw: st.DrawFn, blocks: st.SearchStrategy[n.Block]) -> n.Alter
     if binders and binders[0].name in ("where", "if"):
         binders = ()
     # Below an alternative with a block, the parser takes these words for the start of a statement.
-    name = draw(word(*LITERALS, *formatting.OPENING_A_STATEMENT))
+    name = draw(word(*LITERALS, *STATEMENTS))
     return n.Alternative(name, binders, draw(maybe_small), draw(maybe_small), draw(st.none() | blocks))
 
 

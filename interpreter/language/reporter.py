@@ -1,0 +1,35 @@
+"""Base of what reports errors in a ruleset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.source import Span
+from interpreter.base.suggest import did_you_mean
+
+__all__ = ["Report", "Reporter"]
+
+Report = Callable[[Diagnostic], None]
+
+
+class Reporter:
+    """Reports errors to ``report``."""
+
+    report: Report
+
+    def error(self, code: str, message: str, span: Span, help: str | None = None, *notes: Note) -> None:
+        self.report(Diagnostic(code, message, span, notes, help))
+
+    def unknown(
+        self,
+        what: str,
+        name: str,
+        known: Iterable[str],
+        span: Span,
+        help: str | None = None,
+        *notes: Note,
+        code: str = "E301",
+    ) -> None:
+        """Report a name that is none of those known."""
+        self.error(code, f"unknown {what} `{name}`{did_you_mean(name, known)}", span, help, *notes)
