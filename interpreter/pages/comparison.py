@@ -30,7 +30,6 @@ from interpreter.pages.page import (
     Link,
     Page,
     Paragraph,
-    Quoted,
     Section,
     Source,
     Statements,
@@ -298,13 +297,12 @@ def _side(side: Side | None, other: Side | None) -> Iterator[Block]:
             yield Paragraph(part.about[:1].upper() + part.about[1:] + ".")
         if part.when:
             yield Paragraph(("Where ", Code(part.when), ":"))
-        quoted = [Quoted(quote.id, quote.text, quote.reading) for quote in part.cites]
-        if quoted:
-            yield Statements(quoted)
+        if part.cites:
+            yield Statements(part.cites)
         lines = [line.strip() for line in part.text.split("\n")]
         own = frozenset(n for n, line in enumerate(lines) if other is not None and line and line not in others)
         source = Source(part.text, {}, own if len(own) < len(lines) else frozenset())
-        yield Folded("source", [source], unfolded=not quoted)
+        yield Folded("source", [source], unfolded=not part.cites)
 
 
 def _plain(path: str) -> str:
