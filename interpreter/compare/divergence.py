@@ -126,13 +126,8 @@ class _Notes(set[str]):
         return keys
 
 
-class _Asked(Struct, frozen=True):
-    """A decision as far as both sides must agree. ``options`` is the hash of their names."""
-
-    name: str
-    actor: int
-    options: int
-    context: Mapping[str, Json]
+_Asked = tuple[str, int, int, Mapping[str, Json]]
+"""A decision as far as both sides must agree: its name, actor, the hash of the names of its options, and context."""
 
 
 class Line:
@@ -269,7 +264,7 @@ def _asked(game: Game) -> _Asked | None:
     decision = game.decision
     if decision is None:
         return None
-    return _Asked(decision.name, decision.actor, hash(frozenset(_options(decision))), decision.context)
+    return decision.name, decision.actor, hash(frozenset(_options(decision))), decision.context
 
 
 def _difference(first: Game, second: Game) -> tuple[str, str] | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from xml.sax.saxutils import escape
 
 from interpreter.drawing.board import drawn
 from interpreter.drawing.font_metrics import FAMILY
 from interpreter.drawing.picture import picture_of
-from interpreter.drawing.svg import document, element, text
+from interpreter.drawing.svg import document, element
 from interpreter.engine.game import Game
 from interpreter.engine.views import BoardTable, Spoken, board_of, is_shown
 from interpreter.language.types import SEAT
@@ -73,5 +74,5 @@ def _row(row: Sequence[str], widths: Sequence[float], y: float, weight: str) -> 
 
 def _text(words: str, x: float, y: float, weight: str = "normal") -> str:
     return element(
-        "text", text(words), x=x, y=y, font_family=FAMILY, font_size=SIZE, font_weight=weight, fill="#1f2430"
+        "text", escape(words), x=x, y=y, font_family=FAMILY, font_size=SIZE, font_weight=weight, fill="#1f2430"
     )
