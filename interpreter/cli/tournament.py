@@ -6,12 +6,12 @@ from contextlib import AbstractContextManager
 
 import click
 
+from interpreter.base.extras import Unavailable
 from interpreter.bots.registry import bots_of
 from interpreter.cli.failures import refused_for, wrong_value
 from interpreter.cli.options import Setup
 from interpreter.cli.output import as_json, notice, say, say_table
 from interpreter.cli.progress import counting, finish, interruptible
-from interpreter.simulate.cluster import ClusterUnavailable
 from interpreter.simulate.round_robin import Outcome, Standing, Tournament, lineups, standing
 from interpreter.simulate.workers import Crew, Plan, WorkersLost, shared
 
@@ -44,7 +44,7 @@ def round_robin(
     with (
         interruptible() as stopped,
         counting("games", games) as tell,
-        refused_for(WorkersLost, ClusterUnavailable),
+        refused_for(WorkersLost, Unavailable),
     ):
         for more in shared(Tournament(plan, bots, setup.seed), ruleset, range(games), *crew, stopped):
             done += more

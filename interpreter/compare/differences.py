@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from itertools import chain
 
 from msgspec import Struct
@@ -305,8 +304,7 @@ class _Pair:
         """Return the spoken and shown texts of a side by path, without policies that both sides share."""
         own, others = (policy_files(side.ruleset) for side in (view, self.b if view is self.a else self.a))
         files = (policy_of(view.ruleset, id) for id, path in own.items() if others.get(id) != path)
-        texts = presented(view.model, view.text, partial(type_text, view.ruleset))
-        things = chain(texts, own_policies(view.ruleset), (policy for policy in files if policy is not None))
+        things = chain(presented(view), own_policies(view.ruleset), (policy for policy in files if policy is not None))
         return {thing.path: thing for thing in things}
 
     # --- tables

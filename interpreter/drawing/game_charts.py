@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from interpreter.base.extras import install_command
+from interpreter.base.extras import Unavailable, install_command
 from interpreter.base.paths import suffix_of
 from interpreter.base.plurals import titled
 from interpreter.drawing.colours import SEATS, colours_for
@@ -33,7 +33,6 @@ __all__ = [
     "UNSURE",
     "WHISKERS",
     "Chart",
-    "ChartsUnavailable",
     "Dot",
     "binned",
     "charts_of",
@@ -65,10 +64,6 @@ _LOOKS = {
 }
 
 
-class ChartsUnavailable(Exception):
-    """Raised if no charts can be drawn; the message says what is missing."""
-
-
 class Chart(Struct, frozen=True):
     """A title, sentences on how to read the chart, and a function that draws it on axes."""
 
@@ -90,7 +85,7 @@ class Dot(Struct, frozen=True):
 
 
 def check_charts(path: Path) -> None:
-    """Check the file type and the library. Raises ``ValueError`` or :class:`ChartsUnavailable`."""
+    """Check the file type and the library. Raises ``ValueError`` or :class:`Unavailable`."""
     suffix_of(path, ".html", ".png")
     _figures()
 
@@ -295,5 +290,5 @@ def _figures() -> tuple[Callable[..., Figure], Callable[..., AbstractContextMana
         from matplotlib import rc_context
         from matplotlib.figure import Figure
     except ImportError:
-        raise ChartsUnavailable(f"charts need Matplotlib: `{install_command('charts')}`") from None
+        raise Unavailable(f"charts need Matplotlib: `{install_command('charts')}`") from None
     return Figure, rc_context

@@ -199,9 +199,9 @@ def _page(
     first, *others = (
         _Telling(part, f"part-{number}-" if number else "", players, settings) for number, part in enumerate(parts)
     )
-    sections = list(first.sections())
+    sections = list(first.sections(frozenset()))
     for other in others:
-        blocks = tuple(other.blocks(first.cited))
+        blocks = tuple(block for section in other.sections(first.cited) for block in section.blocks)
         sections.append(Section(f"{other.prefix}beside", f"Only with: {other.part.beside}", blocks))
     if doubts := {each.id: each for telling in (first, *others) for each in telling.doubts}:
         sections.append(Section("open", "Where the rulebook leaves it open", [Statements([*doubts.values()])]))
@@ -256,21 +256,13 @@ class _Telling:
         if graph is not None and any(section in ("nodes", "links") for section, _ in self.entries):
             yield self.book.drawing(f"{counted(len(graph.nodes), 'node')}, {counted(len(graph.links), 'link')}", title)
 
-    def sections(self) -> Iterator[Section]:
+    def sections(self, told: Set[str]) -> Iterator[Section]:
+        """Yield the content, without the statements that are ``told`` elsewhere."""
         yield Section("box", "In the box", tuple(self._box()))
-        for phase, quoted in self._chapters(frozenset()).items():
+        for phase, quoted in self._chapters(told).items():
             yield Section(f"chapter-{phase}", self._chapter(phase), [Statements(quoted)] if quoted else ())
         yield Section("tables", "Tables", tuple(self._tables()))
         yield Section("changes", "Changes", tuple(self._changes()))
-
-    def blocks(self, told: Set[str]) -> Iterator[Block | Section]:
-        """Yield the content without headings and without the statements that are told elsewhere."""
-        yield from self._box()
-        for quoted in self._chapters(told).values():
-            if quoted:
-                yield Statements(quoted)
-        yield from self._tables()
-        yield from self._changes()
 
     @property
     def doubts(self) -> list[Statement]:

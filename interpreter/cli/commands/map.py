@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from interpreter.base.extras import Unavailable
 from interpreter.base.plain_data import Value
 from interpreter.cli import options
 from interpreter.cli.failures import refused, refused_for
@@ -76,11 +77,11 @@ def _draw(game: Game, file: str | None, suffix: str) -> None:
 
 
 def _png(svg: str) -> bytes:
-    from interpreter.drawing.png import PngUnavailable, png_of
+    from interpreter.drawing.png import png_of
 
     try:
         return png_of(svg)
-    except PngUnavailable as error:
+    except Unavailable as error:
         raise click.ClickException(str(error)) from None
 
 
