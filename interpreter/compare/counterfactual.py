@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from math import inf
 from statistics import fmean
 from typing import Any, TypedDict, TypeVar
 
@@ -250,7 +251,7 @@ def compared(ruleset: Rules, pairs: Sequence[Pair]) -> Compared:
     comparison: Compared = {
         "rounds": _difference([(a.rounds, b.rounds) for a, b in pairs]),
         "decisions": _difference([(a.decisions, b.decisions) for a, b in pairs]),
-        "share": [_within(1.0, _difference([(a.share(seat), b.share(seat)) for a, b in pairs])) for seat in counted],
+        "share": [_difference([(a.share(seat), b.share(seat)) for a, b in pairs], 1.0) for seat in counted],
         "other_winner": sum(_winners(a) != _winners(b) for a, b in pairs),
         "measures": {},
         "curves": {},
@@ -284,15 +285,8 @@ def _winners(row: Row) -> list[int]:
     return [seat for seat, place in enumerate(row.places) if place == 1]
 
 
-def _within(most: float, difference: Difference) -> Difference:
-    """Return a difference with its interval clamped to what is possible."""
-    low, high = difference["low"], difference["high"]
-    if low is None or high is None:
-        return difference
-    return {**difference, "low": max(low, -most), "high": min(high, most)}
-
-
-def _difference(values: Sequence[tuple[float | None, float | None]]) -> Difference:
+def _difference(values: Sequence[tuple[float | None, float | None]], most: float = inf) -> Difference:
+    """Return a difference, with an interval clamped to what is possible."""
     both = [(a, b) for a, b in values if a is not None and b is not None]
     if not both:
         return {"games": 0, "before": None, "after": None, "difference": None, "low": None, "high": None}
@@ -303,6 +297,6 @@ def _difference(values: Sequence[tuple[float | None, float | None]]) -> Differen
         "before": round(fmean(a for a, _ in both), 4),
         "after": round(fmean(b for _, b in both), 4),
         "difference": round(fmean(differences), 4),
-        "low": None if low is None else round(low, 4),
-        "high": None if high is None else round(high, 4),
+        "low": None if low is None else max(round(low, 4), -most),
+        "high": None if high is None else min(round(high, 4), most),
     }

@@ -149,7 +149,7 @@ class _Pair:
     def comparison(self) -> Comparison:
         graph = graph_changes(self.a.ruleset, self.b.ruleset)
         rows = graph.rows if graph else ()
-        board = [Difference(row.path, "board", row.name, "board", _side(row.a), _side(row.b)) for row in rows]
+        board = [Difference(path, "board", name, "board", _side(x), _side(y)) for path, name, x, y in rows]
         differences = [
             *self._who_plays(),
             *self._each("tokens", "number of tokens", "box", _tokens),
@@ -528,6 +528,5 @@ def _each(path: str, kind: str, chapter: str, a: Mapping[str, str], b: Mapping[s
 
 
 def _phases(view: View) -> Iterator[str]:
-    """Yield the phases of a round, each with its condition if it has one."""
     for name, guard in zip(view.model.phases, view.model.phase_guards, strict=True):
         yield name if guard is None else f"{name} when {view.written(guard.value)}"

@@ -161,7 +161,6 @@ def own_policies(ruleset: Ruleset) -> Iterator[Presented]:
 
 
 def _texts(value: yaml.Value | None) -> Iterator[tuple[str, str]]:
-    """Yield each key and its content on one line, without descriptions."""
     for entry in value.entries if isinstance(value, yaml.Mapping) else ():
         yield entry.key.text, _line(entry.value)
 

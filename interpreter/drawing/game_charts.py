@@ -136,7 +136,6 @@ def _wins_of(thing: Thing, equal: float) -> Dot:
 
 
 def _share_of(name: str, data: Share, colour: str) -> Dot:
-    """Return a share of wins in percent."""
     share, low, high = (100 * (part or 0) for part in (data["share"], data["low"], data["high"]))
     return Dot(name, share, low, high, colour)
 

@@ -91,9 +91,8 @@ def _starts(picture: Picture, ends: Sequence[tuple[int, int]]) -> Iterator[list[
     coordinates = [(float(spot.at[0]), float(spot.at[1])) for spot in picture.spots if spot.at is not None]
     if len(coordinates) == len(picture.spots):
         yield coordinates
-    if picture.grid:
-        return
-    yield by_stress(len(picture.spots), ends, [float(tie.length) for tie in picture.ties])
+    if not picture.grid:
+        yield by_stress(len(picture.spots), ends, [float(tie.length) for tie in picture.ties])
 
 
 def _attempt(picture: Picture, radii: list[float], ends: list[tuple[int, int]], start: list[Point]) -> Plan:
@@ -129,7 +128,6 @@ def _attempt(picture: Picture, radii: list[float], ends: list[tuple[int, int]], 
 
 
 def _ring(count: int) -> float:
-    """Return the distance of the places from the centre of a disc."""
     return 0.0 if count < 2 else (SLOT + 0.8) / sin(pi / count)
 
 
@@ -214,7 +212,7 @@ class _Obstacles:
         for number in self._lines.near(box):
             other, pair = self._segments[number]
             if other != link:
-                crossed[other] = crossed.get(other, 0.0) + length_inside(box, pair)
+                crossed[other] = crossed.get(other, 0.0) + length_inside(box, *pair)
         return cost + sum((3 if link is None else 14) + 0.5 * inside for inside in crossed.values() if inside)
 
 

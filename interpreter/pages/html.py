@@ -186,7 +186,6 @@ def _statement(quoted: Statement | Quote) -> str:
 
 
 def _beside(table: elements.Grid) -> list[elements.Grid]:
-    """Split a long table into pieces to set side by side."""
     rows = len(table.rows)
     size = max(-(-rows // 3), _PIECE) if table.long else max(rows, 1)
     return [replace(table, rows=table.rows[start : start + size]) for start in range(0, rows or 1, size)]

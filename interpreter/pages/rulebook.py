@@ -199,7 +199,6 @@ class Book:
         yield Folded(f"every link: {len(graph.links)}", [self._links(graph)])
 
     def _cites_of_files(self, kind: str) -> list[str]:
-        """Return the statements that files of a kind cite at the top."""
         files = (document for document in self.composition.documents if document.kind == kind)
         return [scalar.text for file in files for scalar in file.head.cites]
 
@@ -306,7 +305,6 @@ class Book:
 
     @cached_property
     def _counting(self) -> int | None:
-        """Return the number of seats that count, if the number of players is known."""
         return self._unplayed.machine.constants.counting if self.players is not None else None
 
     # --- before the first round

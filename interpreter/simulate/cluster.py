@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from interpreter.base.extras import Unavailable, install_command
@@ -27,9 +27,8 @@ TIMEOUT = 30
 @contextmanager
 def cluster(address: str, jobs: int) -> Iterator[Crew]:
     """Provide the workers of a cluster, or of a local one with ``jobs`` workers."""
-    with ExitStack() as stack:
-        target = stack.enter_context(local_cluster(jobs)) if address == LOCAL else address
-        yield stack.enter_context(_workers(target))
+    with local_cluster(jobs) if address == LOCAL else nullcontext(address) as target, _workers(target) as crew:
+        yield crew
 
 
 @contextmanager

@@ -51,9 +51,8 @@ class Tournament(Struct, frozen=True):
                 order = orders[number % len(orders)]
                 seed, whole = self.seed + number // len(orders), made(order)
                 for row in played(ruleset, whole.bots, [seed], settings, stopped, whole):
-                    yield (
-                        Outcome(number, order, row.places) if isinstance(row, Row) else Outcome(number, order, (), row)
-                    )
+                    places, unfinished = (row.places, None) if isinstance(row, Row) else ((), row)
+                    yield Outcome(number, order, places, unfinished)
 
         return work
 

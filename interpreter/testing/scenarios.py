@@ -230,17 +230,17 @@ def _scenario(file: str, keys: documents.Scenario, helpers: tuple[Helper, ...]) 
         when=tuple(_move(move.source) for move in keys.when),
         then=keys.then,
         refused=_refusal(keys.refused) if "refused" in keys else None,
-        sights=(*_sights(keys.sees, sees=True), *_sights(keys.hides, sees=False)),
+        sights=tuple(
+            Sight(int(seat.text), text, sees)
+            for seats, sees in ((keys.sees, True), (keys.hides, False))
+            for seat, texts in seats
+            for text in texts
+        ),
         places=tuple(raw.get("places") or ()),
         span=keys.span("name"),
         item=keys.source,
         helpers=helpers,
     )
-
-
-def _sights(seats: Iterable[tuple[Scalar, Iterable[Scalar]]], *, sees: bool) -> Iterator[Sight]:
-    for seat, texts in seats:
-        yield from (Sight(int(seat.text), text, sees) for text in texts)
 
 
 def _move(item: Mapping, also: tuple[str, ...] = ()) -> Move:
@@ -267,8 +267,7 @@ def _value_of(value: Scalar, report: Report) -> nodes.Expr | None:
 
 
 def _refusal(keys: documents.Refusal) -> Refusal:
-    cites = tuple(cite.text for cite in keys.cites)
-    return Refusal(_move(keys.source, ("rule", "cites")), word(keys.rule), cites)
+    return Refusal(_move(keys.source, ("rule", "cites")), word(keys.rule), tuple(cite.text for cite in keys.cites))
 
 
 # --- checking ---------------------------------------------------------------------------------------------------------
