@@ -1,11 +1,15 @@
-"""Commands that install optional dependencies."""
+"""Optional dependencies: what is missing, and the commands that install them."""
 
 from __future__ import annotations
 
 import shlex
 import sys
 
-__all__ = ["install_command"]
+__all__ = ["Unavailable", "install_command"]
+
+
+class Unavailable(Exception):
+    """Raised if an optional library, or what it needs, is missing. The message says what."""
 
 
 def install_command(extra: str) -> str:

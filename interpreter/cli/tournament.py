@@ -6,14 +6,14 @@ from contextlib import AbstractContextManager
 
 import click
 
+from interpreter.base.extras import Unavailable
 from interpreter.bots.registry import bots_of
 from interpreter.cli.failures import refused_for, wrong_value
 from interpreter.cli.options import Setup
 from interpreter.cli.output import as_json, notice, say, say_table
 from interpreter.cli.progress import counting, finish, interruptible
-from interpreter.simulate.cluster import ClusterUnavailable
 from interpreter.simulate.round_robin import Outcome, Standing, Tournament, lineups, standing
-from interpreter.simulate.workers import Crew, WorkersLost, shared
+from interpreter.simulate.workers import Crew, Plan, WorkersLost, shared
 
 __all__ = ["round_robin"]
 
@@ -39,15 +39,14 @@ def round_robin(
     if games % orders:
         games += orders - games % orders
         notice(f"{games} games, so that each of {orders} seatings is played equally often")
-    settings = tuple(setup.settings.items())
-    plan = Tournament(place, setup.overlays, ruleset.digest, players, bots, setup.seed, settings)
+    plan = Plan(place, setup.overlays, ruleset.digest, players, spec, tuple(setup.settings.items()))
     done: list[Outcome] = []
     with (
         interruptible() as stopped,
         counting("games", games) as tell,
-        refused_for(WorkersLost, ClusterUnavailable),
+        refused_for(WorkersLost, Unavailable),
     ):
-        for more in shared(plan, ruleset, range(games), *crew, stopped):
+        for more in shared(Tournament(plan, bots, setup.seed), ruleset, range(games), *crew, stopped):
             done += more
             tell(len(more))
     ranking = standing(bots, done)

@@ -8,9 +8,10 @@ game.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from math import inf
 from statistics import fmean
-from typing import TypedDict
+from typing import Any, TypedDict, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -26,7 +27,6 @@ from interpreter.lowering.constants import Endless
 from interpreter.play.keyboard import understood
 from interpreter.play.match import Match
 from interpreter.simulate.confidence import mean_interval
-from interpreter.simulate.measurements import taken
 from interpreter.simulate.simulation import Row, Unfinished, WholeGames
 from interpreter.simulate.totals import by_round, final
 
@@ -35,6 +35,7 @@ __all__ = ["Changes", "Fork", "UnknownChange", "at_once", "changes_of", "compare
 _CELL = re.compile(r"(\w+)\[([^\]]+)\]\s*=\s*(.*)")
 _SETTING = re.compile(r"(\w+)\s*=\s*(\S.*)")
 
+K = TypeVar("K")
 Pair = tuple[Row, Row]
 """One continuation: unchanged and changed."""
 
@@ -198,26 +199,23 @@ def continuations(
 ) -> Iterator[Pair | Unfinished]:
     """Play both branches of the fork with each seed, until ``stopped`` returns True. If a branch does not end, yield it
     in place of the pair."""
-    tables = [
-        (WholeGames(rules, seats), seats) for rules in (fork.game.ruleset, fork.ruleset) for seats in (bots(rules),)
-    ]
+    tables = [WholeGames(rules, bots(rules)) for rules in (fork.game.ruleset, fork.ruleset)]
     for seed in seeds:
         if stopped():
             return
         games = zip(fork.begin(seed), tables, strict=True)
         try:
-            first, second = (whole.rest(game, seed) or _row(game, table, seed) for game, (whole, table) in games)
+            first, second = (whole.rest(game, seed) or _row(game, whole.bots, seed) for game, whole in games)
         except Endless as endless:
             yield Unfinished.of(fork.ruleset, seed, endless)
         else:
             yield first, second
 
 
-def _row(game: Game, bots: list[Bot], seed: int) -> Row:
+def _row(game: Game, bots: Sequence[Bot], seed: int) -> Row:
     match = Match(game.ruleset, bots, seed, game=game)
-    result = match.play()
-    places, keys = (result.places, result.keys) if result else ((), ())
-    return Row(seed, match.decisions, 0, game.round, 0.0, places, keys, taken(game))
+    match.play()
+    return Row.of(match, seed)
 
 
 # --- differences
@@ -253,46 +251,42 @@ def compared(ruleset: Rules, pairs: Sequence[Pair]) -> Compared:
     comparison: Compared = {
         "rounds": _difference([(a.rounds, b.rounds) for a, b in pairs]),
         "decisions": _difference([(a.decisions, b.decisions) for a, b in pairs]),
-        "share": [_within(1.0, _difference([(a.share(seat), b.share(seat)) for a, b in pairs])) for seat in counted],
+        "share": [_difference([(a.share(seat), b.share(seat)) for a, b in pairs], 1.0) for seat in counted],
         "other_winner": sum(_winners(a) != _winners(b) for a, b in pairs),
         "measures": {},
         "curves": {},
     }
     for measure in ruleset.model.measures:
         if "end of game" in measure.when and measure.name != "rounds":
-            ends = [(final(measure, a), final(measure, b)) for a, b in pairs]
-            for of in sorted({of for a, b in ends for of in (*a, *b)}, key=str):
-                values = [(a.get(of), b.get(of)) for a, b in ends]
-                ended: DifferenceOf = {"of": list(of), **_difference(values)}
+            ends = ((final(measure, a), final(measure, b)) for a, b in pairs)
+            for of, ended in _differences(ends, str):
                 if ended["games"]:
-                    comparison["measures"].setdefault(measure.name, []).append(ended)
+                    comparison["measures"].setdefault(measure.name, []).append({"of": list(of), **ended})
         if measure.recurs:
-            rounds = [
-                (by_round(measure, a.taken[measure.name]), by_round(measure, b.taken[measure.name])) for a, b in pairs
-            ]
-            for of, number in sorted(
-                {key for a, b in rounds for key in (*a, *b)}, key=lambda key: (str(key[0]), key[1])
-            ):
-                values = [(a.get((of, number)), b.get((of, number))) for a, b in rounds]
-                difference: DifferenceByRound = {"of": list(of), "round": number, **_difference(values)}
+            taken = ((a.taken[measure.name], b.taken[measure.name]) for a, b in pairs)
+            rounds = ((by_round(measure, a), by_round(measure, b)) for a, b in taken)
+            for (of, number), difference in _differences(rounds, lambda key: (str(key[0]), key[1])):
                 if difference["games"] * 2 >= len(pairs):
-                    comparison["curves"].setdefault(measure.name, []).append(difference)
+                    in_round: DifferenceByRound = {"of": list(of), "round": number, **difference}
+                    comparison["curves"].setdefault(measure.name, []).append(in_round)
     return comparison
+
+
+def _differences(
+    games: Iterable[tuple[Mapping[K, int | None], Mapping[K, int | None]]], order: Callable[[K], Any]
+) -> Iterator[tuple[K, Difference]]:
+    """Yield the difference of each number that any game has."""
+    both = list(games)
+    for key in sorted({key for a, b in both for key in (*a, *b)}, key=order):
+        yield key, _difference([(a.get(key), b.get(key)) for a, b in both])
 
 
 def _winners(row: Row) -> list[int]:
     return [seat for seat, place in enumerate(row.places) if place == 1]
 
 
-def _within(most: float, difference: Difference) -> Difference:
-    """Return a difference with its interval clamped to what is possible."""
-    low, high = difference["low"], difference["high"]
-    if low is None or high is None:
-        return difference
-    return {**difference, "low": max(low, -most), "high": min(high, most)}
-
-
-def _difference(values: Sequence[tuple[float | None, float | None]]) -> Difference:
+def _difference(values: Sequence[tuple[float | None, float | None]], most: float = inf) -> Difference:
+    """Return a difference, with an interval clamped to what is possible."""
     both = [(a, b) for a, b in values if a is not None and b is not None]
     if not both:
         return {"games": 0, "before": None, "after": None, "difference": None, "low": None, "high": None}
@@ -303,6 +297,6 @@ def _difference(values: Sequence[tuple[float | None, float | None]]) -> Differen
         "before": round(fmean(a for a, _ in both), 4),
         "after": round(fmean(b for _, b in both), 4),
         "difference": round(fmean(differences), 4),
-        "low": None if low is None else round(low, 4),
-        "high": None if high is None else round(high, 4),
+        "low": None if low is None else max(round(low, 4), -most),
+        "high": None if high is None else min(round(high, 4), most),
     }

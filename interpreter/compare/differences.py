@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from itertools import chain
 
 from msgspec import Struct
@@ -150,7 +149,7 @@ class _Pair:
     def comparison(self) -> Comparison:
         graph = graph_changes(self.a.ruleset, self.b.ruleset)
         rows = graph.rows if graph else ()
-        board = [Difference(row.path, "board", row.name, "board", _side(row.a), _side(row.b)) for row in rows]
+        board = [Difference(path, "board", name, "board", _side(x), _side(y)) for path, name, x, y in rows]
         differences = [
             *self._who_plays(),
             *self._each("tokens", "number of tokens", "box", _tokens),
@@ -305,8 +304,7 @@ class _Pair:
         """Return the spoken and shown texts of a side by path, without policies that both sides share."""
         own, others = (policy_files(side.ruleset) for side in (view, self.b if view is self.a else self.a))
         files = (policy_of(view.ruleset, id) for id, path in own.items() if others.get(id) != path)
-        texts = presented(view.model, view.text, partial(type_text, view.ruleset))
-        things = chain(texts, own_policies(view.ruleset), (policy for policy in files if policy is not None))
+        things = chain(presented(view), own_policies(view.ruleset), (policy for policy in files if policy is not None))
         return {thing.path: thing for thing in things}
 
     # --- tables
@@ -530,6 +528,5 @@ def _each(path: str, kind: str, chapter: str, a: Mapping[str, str], b: Mapping[s
 
 
 def _phases(view: View) -> Iterator[str]:
-    """Yield the phases of a round, each with its condition if it has one."""
     for name, guard in zip(view.model.phases, view.model.phase_guards, strict=True):
         yield name if guard is None else f"{name} when {view.written(guard.value)}"

@@ -94,11 +94,9 @@ def own_settings(ruleset: Ruleset, settings: Mapping[str, object]) -> dict[str, 
 
 def causes(partings: Sequence[Parting]) -> list[Apart]:
     """Return the differences that made games diverge after a choice, most frequent first."""
-    by_path: dict[str, list[Parting]] = {}
-    for parting in partings:
-        if parting.path and parting.choices:
-            by_path.setdefault(parting.path, []).append(parting)
-    found = [Apart(path, len(partings), tuple(group)) for path, group in by_path.items()]
+    later = [parting for parting in partings if parting.path and parting.choices]
+    paths = dict.fromkeys(parting.path for parting in later)
+    found = [Apart(path, len(partings), tuple(each for each in later if each.path == path)) for path in paths]
     return sorted(found, key=lambda cause: (-cause.games, cause.choices))
 
 
@@ -126,13 +124,8 @@ class _Notes(set[str]):
         return keys
 
 
-class _Asked(Struct, frozen=True):
-    """A decision as far as both sides must agree. ``options`` is the hash of their names."""
-
-    name: str
-    actor: int
-    options: int
-    context: Mapping[str, Json]
+_Asked = tuple[str, int, int, Mapping[str, Json]]
+"""A decision as far as both sides must agree: its name, actor, the hash of the names of its options, and context."""
 
 
 class Line:
@@ -210,7 +203,6 @@ class LockStep:
         self._watched = [self._watching(ruleset, sought) for ruleset in (self.a, self.b)]
 
     def _watching(self, ruleset: Ruleset, differences: Iterable[Difference]) -> Ruleset:
-        """Return a copy of the ruleset that records when a differing part is exercised."""
         cited = [(citation, each.path) for each in differences for citation in _citations(ruleset, each)]
         self._paths |= {key_of(citation): path for citation, path in cited}
         return watched(ruleset, [citation for citation, _ in cited], self._notes)
@@ -269,7 +261,7 @@ def _asked(game: Game) -> _Asked | None:
     decision = game.decision
     if decision is None:
         return None
-    return _Asked(decision.name, decision.actor, hash(frozenset(_options(decision))), decision.context)
+    return decision.name, decision.actor, hash(frozenset(_options(decision))), decision.context
 
 
 def _difference(first: Game, second: Game) -> tuple[str, str] | None:

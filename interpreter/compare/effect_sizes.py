@@ -106,7 +106,6 @@ def _wins(row: Row, measures: Sequence[Measure]) -> dict[str, float]:
 
 
 def _by_number(measure: Measure, of: Of) -> str:
-    """Return the name of a measure with its integer keys."""
     numbers = (str(part) for key, part in zip(measure.keys, of, strict=True) if isinstance(key.type, IntType))
     return " ".join([measure.name, *numbers])
 

@@ -67,7 +67,6 @@ def _with(own: Composition, other: Composition, section: str, name: str) -> dict
 
 
 def _names(entry: Entry) -> Iterator[str]:
-    """Yield the names in the texts of a declaration and its guards."""
     yield from (word for guard in entry.guards for word in _NAME.findall(guard.text))
     yield from (word for text in _texts([entry.value]) for word in _NAME.findall(text))
 

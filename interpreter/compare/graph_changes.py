@@ -23,13 +23,8 @@ _MOST_TOLD = 8
 """Number of distances listed, those that change most."""
 
 
-class GraphRow(Struct, frozen=True):
-    """Values of both graphs at a path; None for a graph that lacks it."""
-
-    path: str
-    name: str
-    a: str | None
-    b: str | None
+GraphRow = tuple[str, str, str | None, str | None]
+"""A path, its name, and the values of both graphs there; None for a graph that lacks it."""
 
 
 class DistanceChange(Struct, frozen=True):
@@ -65,14 +60,14 @@ def graph_changes(a: Ruleset, b: Ruleset) -> GraphChanges | None:
     if first is None or second is None:
         if first is second:
             return None
-        row = GraphRow("map", "map", map_title(a) if first else None, map_title(b) if second else None)
+        row = "map", "map", map_title(a) if first else None, map_title(b) if second else None
         return GraphChanges((row,), (), True)
     left, right = _Board(a, first), _Board(b, second)
     matched = _matched(left, right)
     figures = tuple((name, x, y) for (name, x), (_, y) in zip(left.figures(), right.figures(), strict=True))
     if 2 * len(matched) < max(len(left.names), len(right.names)):
-        rows = [GraphRow(f"map.{name.replace(' ', '_')}", name, x, y) for name, x, y in figures if x != y]
-        return GraphChanges((GraphRow("map", "map", map_title(a), map_title(b)), *rows), figures, True)
+        rows: list[GraphRow] = [(f"map.{name.replace(' ', '_')}", name, x, y) for name, x, y in figures if x != y]
+        return GraphChanges((("map", "map", map_title(a), map_title(b)), *rows), figures, True)
     rows = [*_nodes(left, right, matched), *_links(left, right, matched)]
     if not rows:
         return None
@@ -159,7 +154,7 @@ def _nodes(a: _Board, b: _Board, matched: dict[str, str]) -> Iterator[GraphRow]:
         new = matched.get(name)
         path = f"nodes.{min(name, new or name)}"  # the same in both directions
         if new not in (None, name):
-            yield GraphRow(path, name, name, new)
+            yield path, name, name, new
         yield from _changed(path, name, a.node(name), b.node(new) if new is not None else None)
     for name in b.names:
         if name not in matched.values():
@@ -180,11 +175,11 @@ def _links(a: _Board, b: _Board, matched: dict[str, str]) -> Iterator[GraphRow]:
 def _changed(path: str, name: str, a: dict[str, str] | None, b: dict[str, str] | None) -> Iterator[GraphRow]:
     """Yield a row for each fact that differs; one for the whole if only one side has it."""
     if a is None or b is None:
-        yield GraphRow(path, name, _text(a), _text(b))
+        yield path, name, _text(a), _text(b)
         return
     for key in dict.fromkeys([*a, *b]):
         if a.get(key) != b.get(key):
-            yield GraphRow(f"{path}.{key}", name, a.get(key), b.get(key))
+            yield f"{path}.{key}", name, a.get(key), b.get(key)
 
 
 def _text(facts: dict[str, str] | None) -> str | None:

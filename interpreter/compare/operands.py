@@ -91,7 +91,6 @@ def _error(document: Document, why: str) -> RulesetError:
 
 
 def _loadable(named: _Named) -> str:
-    """Return the path or id that loads a ruleset."""
     document = named.document
     is_path = document.path.exists() and named.text.split("+")[0].endswith((".yaml", ".yml"))
     return str(document.path.resolve()) if is_path else document.id

@@ -102,5 +102,4 @@ def _below(model: Model, heads: Iterable[Topic], seen: set[Topic]) -> Iterator[T
 
 
 def _calls(nodes: Iterable[object]) -> Iterator[Topic]:
-    """Yield the rules that are called, in the order of the text."""
     return (Topic("rules", node.rule) for node in nodes if isinstance(node, core.CallRule))

@@ -130,7 +130,6 @@ def _carried_out(program: Program, frame: Frame | None) -> Iterator[str]:
 
 
 def _text_of(program: Program, name: str) -> tuple[object, ...]:
-    """Return a procedure as it was checked, and its stretches."""
     lowered = program.procedures.get(name)
     body = lowered.layer.body if lowered is not None else None
     return body, [stretch.id for stretch in program.stretches if stretch.procedure == name]

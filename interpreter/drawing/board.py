@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from math import atan2, cos, hypot, pi, sin, sqrt
 from typing import Any, NamedTuple
+from xml.sax.saxutils import escape
 from zlib import crc32
 
 from interpreter.drawing.colours import darker, ink_on, lighter
@@ -13,7 +14,7 @@ from interpreter.drawing.font_metrics import FAMILY, width_of
 from interpreter.drawing.geometry import Box, Point, along, length_of
 from interpreter.drawing.picture import Picture, Piece, Slot, Tie
 from interpreter.drawing.plan import LINE, NAME, SLOT, TAG, Plan, Way, arranged
-from interpreter.drawing.svg import document, element, path, text
+from interpreter.drawing.svg import document, element, path
 
 __all__ = ["Drawn", "drawn", "drawn_on", "piece_at"]
 
@@ -106,7 +107,7 @@ def _words(words: str, at: Point, size: float, *, anchor: str = "middle", width:
     """Return a line of text, fitted to its computed width with any font."""
     return element(
         "text",
-        text(words),
+        escape(words),
         x=at[0],
         y=at[1],
         font_family=FAMILY,
@@ -262,7 +263,7 @@ def _outline(shape: str, at: Point, radius: float, *inside: str, **others: objec
 def _nodes(plan: Plan) -> Iterator[str]:
     for node, spot in enumerate(plan.picture.spots):
         colour = _PALE if spot.pale else spot.colour or _PLAIN
-        title, edge = element("title", text(spot.name)), darker(colour, 0.45)
+        title, edge = element("title", escape(spot.name)), darker(colour, 0.45)
         look = {"fill": colour, "stroke": edge, "stroke_width": 1.6, "class_": "node"}
         yield _outline(spot.shape, plan.centres[node], plan.radii[node], title, **look)
         for slot, at in zip(spot.slots, plan.slots[node], strict=True):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import accumulate
+from xml.sax.saxutils import escape
 
 from interpreter.drawing.board import drawn
 from interpreter.drawing.font_metrics import FAMILY
 from interpreter.drawing.picture import picture_of
-from interpreter.drawing.svg import document, element, text
+from interpreter.drawing.svg import document, element
 from interpreter.engine.game import Game
 from interpreter.engine.views import BoardTable, Spoken, board_of, is_shown
 from interpreter.language.types import SEAT
@@ -56,22 +58,17 @@ def tables_drawn(title: str, boards: Sequence[BoardTable]) -> str:
             continue
         rows = [tuple(name.replace("_", " ") for name in board.columns), *board.rows]
         widths = [max(len(row[column]) for row in rows) * LETTER + GAP for column in range(len(board.columns))]
+        lefts = list(accumulate(widths[:-1], initial=MARGIN))
         for number, row in enumerate(rows):
             y += LINE
-            lines += _row(row, widths, y, weight="bold" if number == 0 else "normal")
+            weight = "bold" if number == 0 else "normal"
+            lines += [_text(cell, left, y, weight) for cell, left in zip(row, lefts, strict=True)]
         width = max(width, MARGIN + sum(widths))
     background = element("rect", width=width + MARGIN, height=y + MARGIN, fill="#ffffff")
     return document(width + MARGIN, y + MARGIN, [background, *lines], title)
 
 
-def _row(row: Sequence[str], widths: Sequence[float], y: float, weight: str) -> Iterator[str]:
-    left = MARGIN
-    for cell, width in zip(row, widths, strict=True):
-        yield _text(cell, left, y, weight=weight)
-        left += width
-
-
 def _text(words: str, x: float, y: float, weight: str = "normal") -> str:
     return element(
-        "text", text(words), x=x, y=y, font_family=FAMILY, font_size=SIZE, font_weight=weight, fill="#1f2430"
+        "text", escape(words), x=x, y=y, font_family=FAMILY, font_size=SIZE, font_weight=weight, fill="#1f2430"
     )

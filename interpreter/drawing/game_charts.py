@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from interpreter.base.extras import install_command
+from interpreter.base.extras import Unavailable, install_command
 from interpreter.base.paths import suffix_of
 from interpreter.base.plurals import titled
 from interpreter.drawing.colours import SEATS, colours_for
@@ -33,7 +33,6 @@ __all__ = [
     "UNSURE",
     "WHISKERS",
     "Chart",
-    "ChartsUnavailable",
     "Dot",
     "binned",
     "charts_of",
@@ -65,10 +64,6 @@ _LOOKS = {
 }
 
 
-class ChartsUnavailable(Exception):
-    """Raised if no charts can be drawn; the message says what is missing."""
-
-
 class Chart(Struct, frozen=True):
     """A title, sentences on how to read the chart, and a function that draws it on axes."""
 
@@ -90,7 +85,7 @@ class Dot(Struct, frozen=True):
 
 
 def check_charts(path: Path) -> None:
-    """Check the file type and the library. Raises ``ValueError`` or :class:`ChartsUnavailable`."""
+    """Check the file type and the library. Raises ``ValueError`` or :class:`Unavailable`."""
     suffix_of(path, ".html", ".png")
     _figures()
 
@@ -141,7 +136,6 @@ def _wins_of(thing: Thing, equal: float) -> Dot:
 
 
 def _share_of(name: str, data: Share, colour: str) -> Dot:
-    """Return a share of wins in percent."""
     share, low, high = (100 * (part or 0) for part in (data["share"], data["low"], data["high"]))
     return Dot(name, share, low, high, colour)
 
@@ -295,5 +289,5 @@ def _figures() -> tuple[Callable[..., Figure], Callable[..., AbstractContextMana
         from matplotlib import rc_context
         from matplotlib.figure import Figure
     except ImportError:
-        raise ChartsUnavailable(f"charts need Matplotlib: `{install_command('charts')}`") from None
+        raise Unavailable(f"charts need Matplotlib: `{install_command('charts')}`") from None
     return Figure, rc_context

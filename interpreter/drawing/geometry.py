@@ -43,14 +43,10 @@ class Box(Struct, frozen=True):
             min(x for x, _ in points), min(y for _, y in points), max(x for x, _ in points), max(y for _, y in points)
         )
 
-    def meets(self, other: Box, gap: float = 0.0) -> bool:
-        """Return whether two boxes overlap, or are closer than the gap."""
-        return (
-            self.left < other.right + gap
-            and other.left < self.right + gap
-            and self.top < other.bottom + gap
-            and other.top < self.bottom + gap
-        )
+    def meets(self, other: Box) -> bool:
+        """Return whether two boxes overlap."""
+        across = self.left < other.right and other.left < self.right
+        return across and self.top < other.bottom and other.top < self.bottom
 
 
 class Grid:
@@ -121,12 +117,7 @@ def along(way: Sequence[Point], length: float) -> Point:
     return way[-1]
 
 
-def length_inside(box: Box, way: Sequence[Point]) -> float:
-    """Return the length of a polyline inside a box."""
-    return sum(_segment_inside(box, a, b) for a, b in pairwise(way))
-
-
-def _segment_inside(box: Box, a: Point, b: Point) -> float:
+def length_inside(box: Box, a: Point, b: Point) -> float:
     """Return the length of a segment inside a box (Liang-Barsky clipping)."""
     dx, dy = b[0] - a[0], b[1] - a[1]
     first, last = 0.0, 1.0

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from interpreter.drawing.colours import SEATS, colours_for
+from interpreter.engine.game import Game
+from interpreter.engine.rules import Rules
 from interpreter.engine.sight import Unseen, seen_by
+from interpreter.engine.views import measured
 from interpreter.kernel.state import State, Value
 from interpreter.language.directed_links import Way, ways_of
 from interpreter.language.model import GraphDecl, Look, Model
 from interpreter.language.types import SEAT
 from interpreter.language.walk import is_printed
-
-if TYPE_CHECKING:
-    from interpreter.engine.game import Game
-    from interpreter.engine.rules import Rules
 
 __all__ = ["SHAPES", "Picture", "Piece", "Slot", "Spot", "Tie", "picture_of", "unplayed"]
 
@@ -78,8 +76,6 @@ class Picture(Struct, frozen=True):
 
 def unplayed(ruleset: Rules) -> Game:
     """Return a game before its set-up, with an empty board."""
-    from interpreter.engine.game import Game
-
     players = ruleset.players.usual
     ruleset = ruleset.for_players(players)
     return Game.seated(ruleset.table(players, ruleset.settings({})), 0, None)
@@ -88,8 +84,6 @@ def unplayed(ruleset: Rules) -> Game:
 def picture_of(game: Game, player: int | None = None) -> Picture:
     """Return the picture of a game's current state, as a player may see it: what depends on hidden information is left
     out. Raises ``ValueError`` if its ruleset has no graph."""
-    from interpreter.engine.views import measured
-
     state = seen_by(game.table, game.state, player)
     graph = measured(game.table, state)
     if graph is None or not graph.nodes:

@@ -47,10 +47,11 @@ class Way(Struct, frozen=True):
 
 
 class Label(Struct, frozen=True):
-    """Lines of text with their bounding box; empty text takes no space."""
+    """Lines of text with their bounding box, and the penalty of this position; empty text takes no space."""
 
     lines: tuple[str, ...]
     box: Box
+    cost: float = 0.0
 
 
 class Plan(Struct, frozen=True):
@@ -65,13 +66,6 @@ class Plan(Struct, frozen=True):
     names: tuple[Label, ...]
     tags: tuple[Label, ...]
     overlaps: int
-
-
-class _Choice(Struct, frozen=True):
-    """Candidate position of a label, with its penalty."""
-
-    label: Label
-    cost: float
 
 
 def arranged(picture: Picture) -> Plan:
@@ -97,9 +91,8 @@ def _starts(picture: Picture, ends: Sequence[tuple[int, int]]) -> Iterator[list[
     coordinates = [(float(spot.at[0]), float(spot.at[1])) for spot in picture.spots if spot.at is not None]
     if len(coordinates) == len(picture.spots):
         yield coordinates
-    if picture.grid:
-        return
-    yield by_stress(len(picture.spots), ends, [float(tie.length) for tie in picture.ties])
+    if not picture.grid:
+        yield by_stress(len(picture.spots), ends, [float(tie.length) for tie in picture.ties])
 
 
 def _attempt(picture: Picture, radii: list[float], ends: list[tuple[int, int]], start: list[Point]) -> Plan:
@@ -135,7 +128,6 @@ def _attempt(picture: Picture, radii: list[float], ends: list[tuple[int, int]], 
 
 
 def _ring(count: int) -> float:
-    """Return the distance of the places from the centre of a disc."""
     return 0.0 if count < 2 else (SLOT + 0.8) / sin(pi / count)
 
 
@@ -220,7 +212,7 @@ class _Obstacles:
         for number in self._lines.near(box):
             other, pair = self._segments[number]
             if other != link:
-                crossed[other] = crossed.get(other, 0.0) + length_inside(box, pair)
+                crossed[other] = crossed.get(other, 0.0) + length_inside(box, *pair)
         return cost + sum((3 if link is None else 14) + 0.5 * inside for inside in crossed.values() if inside)
 
 
@@ -228,7 +220,7 @@ def _tag_size(tie: Tie) -> tuple[float, float]:
     return (width_of(tie.label, TAG) + 8, TAG + 4) if tie.label else (0.0, 0.0)
 
 
-def _name_choices(spot: Spot, node: int, obstacles: _Obstacles) -> list[_Choice]:
+def _name_choices(spot: Spot, node: int, obstacles: _Obstacles) -> list[Label]:
     """Return positions around the disc: below and above are preferred, then the sides, then the corners."""
     if not spot.label:
         return []
@@ -259,11 +251,11 @@ def _name_choices(spot: Spot, node: int, obstacles: _Obstacles) -> list[_Choice]
             (8.0, (-across, -height / 2)),
         ):
             box = Box.around((x + dx, y + dy), width, height)
-            choices.append(_Choice(Label(lines, box), price + 4 * turn + obstacles.penalty(box, node=node)))
+            choices.append(Label(lines, box, price + 4 * turn + obstacles.penalty(box, node=node)))
     return choices
 
 
-def _tag_choices(tie: Tie, link: int, obstacles: _Obstacles) -> list[_Choice]:
+def _tag_choices(tie: Tie, link: int, obstacles: _Obstacles) -> list[Label]:
     """Return positions along the visible part of the link, the middle preferred."""
     if not tie.label:
         return []
@@ -275,11 +267,11 @@ def _tag_choices(tie: Tie, link: int, obstacles: _Obstacles) -> list[_Choice]:
     for share in (0.5, 0.44, 0.56, 0.38, 0.62, 0.32, 0.68, 0.26, 0.74, 0.2, 0.8):
         box = Box.around(along(way, first + share * (last - first)), width, height)
         cost = 30 * abs(share - 0.5) + obstacles.penalty(box, link=link)
-        choices.append(_Choice(Label((tie.label,), box), cost))
+        choices.append(Label((tie.label,), box, cost))
     return choices
 
 
-def _settled(items: list[list[_Choice]]) -> tuple[list[Label], int]:
+def _settled(items: list[list[Label]]) -> tuple[list[Label], int]:
     """Choose a position for each label by local search: one at a time, as long as the total penalty falls."""
     against = _conflicts(items)
     chosen = [_cheapest([choice.cost for choice in item]) for item in items]
@@ -301,7 +293,7 @@ def _settled(items: list[list[_Choice]]) -> tuple[list[Label], int]:
         if item
     )
     nothing = Label((), Box(0, 0, 0, 0))
-    return [item[own].label if item else nothing for item, own in zip(items, chosen, strict=True)], overlaps
+    return [item[own] if item else nothing for item, own in zip(items, chosen, strict=True)], overlaps
 
 
 def _cheapest(costs: Sequence[float]) -> int:
@@ -309,11 +301,11 @@ def _cheapest(costs: Sequence[float]) -> int:
     return costs.index(min(costs)) if costs else -1
 
 
-def _conflicts(items: list[list[_Choice]]) -> list[list[list[tuple[int, int]]]]:
+def _conflicts(items: list[list[Label]]) -> list[list[list[tuple[int, int]]]]:
     """Return, for each position of each label, the positions of other labels that it overlaps."""
     conflicts: list[list[list[tuple[int, int]]]] = [[[] for _ in item] for item in items]
     choices = [(number, own) for number, item in enumerate(items) for own in range(len(item))]
-    boxes = [items[number][own].label.box for number, own in choices]
+    boxes = [items[number][own].box for number, own in choices]
     grid = Grid(boxes)
     for index, (number, own) in enumerate(choices):
         box = Box(boxes[index].left - 2, boxes[index].top - 2, boxes[index].right + 2, boxes[index].bottom + 2)

@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.sax.saxutils import escape, quoteattr
 
-__all__ = ["document", "element", "number", "path", "text"]
+__all__ = ["document", "element", "number", "path"]
 
 
 def number(value: float) -> str:
     """Format a number with at most two decimals and no trailing zeros."""
     shown = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if shown == "-0" else shown
-
-
-def text(words: str) -> str:
-    """Escape text for an element."""
-    return escape(words)
 
 
 def element(name: str, /, *inside: str, **attributes: object) -> str:
@@ -46,4 +41,4 @@ def document(width: float, height: float, inside: Iterable[str], title: str) -> 
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{number(width)}" height="{number(height)}" '
         f'viewBox="0 0 {number(width)} {number(height)}" role="img">'
     )
-    return "\n".join([head, element("title", text(title)), *inside, "</svg>"]) + "\n"
+    return "\n".join([head, element("title", escape(title)), *inside, "</svg>"]) + "\n"

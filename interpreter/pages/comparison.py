@@ -14,7 +14,7 @@ from interpreter.base.plurals import composed, counted, titled
 from interpreter.compare.ablation import Alone
 from interpreter.compare.comparable import Side
 from interpreter.compare.differences import Comparison, Difference
-from interpreter.compare.divergence import BEGINNING, Parting, causes, from_the_start
+from interpreter.compare.divergence import BEGINNING, Apart, Parting, causes, from_the_start
 from interpreter.compare.effect_sizes import Effect, by_size
 from interpreter.compare.gains import Gain
 from interpreter.drawing.effect_charts import effect_chart, histogram_chart
@@ -30,7 +30,6 @@ from interpreter.pages.page import (
     Link,
     Page,
     Paragraph,
-    Quoted,
     Section,
     Source,
     Statements,
@@ -205,16 +204,7 @@ class _Book:
             at_once = f"{number:,} of {len(partings):,} games differ in the first decision already: "
             blocks.append(Paragraph((at_once, self._cause(path), ".")))
         if ranked:
-            rows = [
-                (
-                    self._cause(each.path),
-                    f"{each.games:,}",
-                    f"{each.share:.0%}",
-                    f"{each.choices:.0f}",
-                    f"{each.round:.1f}",
-                )
-                for each in ranked
-            ]
+            rows = [(self._cause(each.path), f"{each.games:,}", *_figures(each)) for each in ranked]
             blocks.append(Grid(("difference", "games", "share", "after choices", "in round"), rows))
             for each in ranked[:3]:
                 blocks += self._example(each.first)
@@ -234,17 +224,7 @@ class _Book:
             f"unchanged {self.titles[0]}. A difference that needs another one may have no effect here."
         )
         blocks: list[Block] = [Paragraph(text)]
-        rows = [
-            (
-                self._cause(each.path),
-                f"{each.share:.0%}",
-                f"{each.choices:.0f}" if each.partings else "–",
-                f"{each.round:.1f}" if each.partings else "–",
-            )
-            for each in singly
-            if not each.why
-        ]
-        if rows:
+        if rows := [(self._cause(each.path), *_figures(each)) for each in singly if not each.why]:
             blocks.append(Grid(("difference", "games that diverge", "after choices", "in round"), rows))
         for each in singly:
             if each.why:
@@ -259,6 +239,12 @@ class _Book:
             return path
         to = path.replace(".", "-") if _has_text(difference) else f"chapter-{difference.chapter}"
         return Link(to, titled(difference.name).lower())
+
+
+def _figures(each: Apart) -> tuple[str, str, str]:
+    """Return the share of games that diverge, and the means until they do."""
+    means = (f"{each.choices:.0f}", f"{each.round:.1f}") if each.partings else ("–", "–")
+    return f"{each.share:.0%}", *means
 
 
 def _has_text(difference: Difference) -> bool:
@@ -298,13 +284,12 @@ def _side(side: Side | None, other: Side | None) -> Iterator[Block]:
             yield Paragraph(part.about[:1].upper() + part.about[1:] + ".")
         if part.when:
             yield Paragraph(("Where ", Code(part.when), ":"))
-        quoted = [Quoted(quote.id, quote.text, quote.reading) for quote in part.cites]
-        if quoted:
-            yield Statements(quoted)
+        if part.cites:
+            yield Statements(part.cites)
         lines = [line.strip() for line in part.text.split("\n")]
         own = frozenset(n for n, line in enumerate(lines) if other is not None and line and line not in others)
         source = Source(part.text, {}, own if len(own) < len(lines) else frozenset())
-        yield Folded("source", [source], unfolded=not quoted)
+        yield Folded("source", [source], unfolded=not part.cites)
 
 
 def _plain(path: str) -> str:

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
+from interpreter.base.extras import Unavailable
 from interpreter.base.plurals import titled
 from interpreter.compare.effect_sizes import Effect
 from interpreter.compare.gains import Gain, tables_of
 from interpreter.drawing.effect_charts import effect_chart
-from interpreter.drawing.game_charts import Chart, ChartsUnavailable, svg_of
+from interpreter.drawing.game_charts import Chart, svg_of
 from interpreter.pages.page import Block, Drawing, Folded, Grid, Paragraph, Section
 
 __all__ = ["drawn", "gains_sections"]
@@ -61,7 +62,7 @@ def drawn(charts: Sequence[Chart], how: str) -> Iterator[Block]:
     """Yield drawings of charts of these games, or a line that says why there are none."""
     try:
         drawings = [Drawing(svg_of(chart), f"{chart.about} {how}", "chart") for chart in charts]
-    except ChartsUnavailable as missing:
+    except Unavailable as missing:
         yield Paragraph(f"{str(missing)[:1].upper()}{str(missing)[1:]}.")
     else:
         yield from drawings

@@ -11,7 +11,9 @@ from itertools import groupby
 
 from msgspec.structs import replace
 
+from interpreter.explain.cross_reference import Quote
 from interpreter.pages import page as elements
+from interpreter.reading.statements import Statement
 
 __all__ = ["document", "element", "html_of", "inline", "notebook_cell", "prose"]
 
@@ -177,14 +179,13 @@ def _block(block: elements.Block) -> str:
             return element("figure", as_wide_as_the_page, below, class_=kind)
 
 
-def _statement(quoted: elements.Quoted) -> str:
+def _statement(quoted: Statement | Quote) -> str:
     reading = element("span", prose(quoted.reading), class_="reading") if quoted.reading else ""
     id_ = element("span", escape(quoted.id), class_="id")
     return element("li", prose(quoted.text), " " if reading else "", reading, " ", id_) + "\n"
 
 
 def _beside(table: elements.Grid) -> list[elements.Grid]:
-    """Split a long table into pieces to set side by side."""
     rows = len(table.rows)
     size = max(-(-rows // 3), _PIECE) if table.long else max(rows, 1)
     return [replace(table, rows=table.rows[start : start + size]) for start in range(0, rows or 1, size)]

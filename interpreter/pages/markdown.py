@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from interpreter.pages import page as elements
+from interpreter.pages.html import inline
 
 __all__ = ["markdown_of"]
 
@@ -57,7 +58,7 @@ def _block(block: elements.Block) -> Iterator[str]:
         case elements.Source(text):
             yield f"```text\n{text}\n```"
         case elements.Folded(summary, blocks, unfolded):
-            yield f"<details{' open' if unfolded else ''}><summary>{_inline_html(summary)}</summary>"
+            yield f"<details{' open' if unfolded else ''}><summary>{inline(summary)}</summary>"
             yield from _blocks(blocks)
             yield "</details>"
         case elements.Beside(heads, left, right):
@@ -105,12 +106,6 @@ def _code(text: str) -> str:
     """Return rule text in backticks, with `|` escaped for table cells."""
     escaped = text.replace("|", "\\|")
     return f"`{escaped}`" if "`" not in text else f"`` {escaped} ``"
-
-
-def _inline_html(words: elements.Words) -> str:
-    from interpreter.pages.html import inline
-
-    return inline(words)
 
 
 def _plain(text: str) -> str:

@@ -12,7 +12,7 @@ from interpreter.drawing.picture import picture_of, unplayed
 from interpreter.engine.game import Game
 from interpreter.engine.rules import Rules
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.views import BoardTable, question_of
+from interpreter.engine.views import question_of
 from interpreter.pages.html import notebook_cell
 from interpreter.pages.page import Block, Drawing, Facts, Folded, Grid, Paragraph, Source, Strong
 from interpreter.play.keyboard import numbered
@@ -59,15 +59,11 @@ def ruleset_cell(ruleset: Rules) -> str:
 def _state(game: Game, player: int | None) -> Iterator[Block]:
     yield Paragraph(Strong(game.ruleset.title))
     for board in boards_of(game, player):
-        yield from _board(board)
+        if board.text:
+            yield Paragraph(board.text)
+        if board.columns and board.rows:
+            yield Grid([name.replace("_", " ") for name in board.columns], board.rows)
     yield from _graph(game, player)
-
-
-def _board(board: BoardTable) -> Iterator[Block]:
-    if board.text:
-        yield Paragraph(board.text)
-    if board.columns and board.rows:
-        yield Grid([name.replace("_", " ") for name in board.columns], board.rows)
 
 
 def _graph(game: Game, player: int | None) -> Iterator[Block]:

@@ -11,6 +11,9 @@ from typing import Literal
 
 from msgspec import Struct
 
+from interpreter.explain.cross_reference import Quote
+from interpreter.reading.statements import Statement
+
 __all__ = [
     "Beside",
     "Block",
@@ -25,7 +28,6 @@ __all__ = [
     "Listing",
     "Page",
     "Paragraph",
-    "Quoted",
     "Section",
     "Slot",
     "Source",
@@ -89,18 +91,10 @@ class Facts(Struct, frozen=True):
     pairs: Sequence[tuple[Words, Words]]
 
 
-class Quoted(Struct, frozen=True):
-    """A statement: its id, its text, and the reading chosen if it is ambiguous."""
-
-    id: str
-    text: str
-    reading: str = ""
-
-
 class Statements(Struct, frozen=True):
     """Statements of rulebooks."""
 
-    items: Sequence[Quoted]
+    items: Sequence[Statement | Quote]
 
 
 class Grid(Struct, frozen=True):

@@ -27,7 +27,6 @@ from interpreter.pages.page import (
     Link,
     Listing,
     Paragraph,
-    Quoted,
     Section,
     Slot,
     Source,
@@ -36,6 +35,7 @@ from interpreter.pages.page import (
     Words,
     joined,
 )
+from interpreter.reading.statements import Statement
 from interpreter.reading.yaml import Scalar
 from interpreter.sections.behaviour import Rule, Standing, Trigger
 from interpreter.sections.declarations import Entry, amended
@@ -105,10 +105,9 @@ class Teller:
     def cites_of(self, entries: Iterable[Entry]) -> list[str]:
         return [cite.text for entry in entries for cite in entry.cited]
 
-    def _quoted(self, ids: Iterable[str]) -> list[Quoted]:
+    def _quoted(self, ids: Iterable[str]) -> list[Statement]:
         own = dict.fromkeys(self.ruleset.own_cites(tuple(dict.fromkeys(ids))))
-        statements = [self.ruleset.statements[id] for id in own if id in self.ruleset.statements]
-        return [Quoted(each.id, each.text, each.reading) for each in statements]
+        return [self.ruleset.statements[id] for id in own if id in self.ruleset.statements]
 
     def statements(self, ids: Iterable[str]) -> list[Block]:
         quoted = self._quoted(ids)
@@ -166,7 +165,7 @@ class Teller:
             text = _text(line.span if line.bind is not None else line.test.span)
             words: list[Inline] = []
             for each in self._quoted(_fresh(line.cites, seen)):
-                words += [f"{each.text} → {each.reading}" if each.reading else each.text, " ", Id(each.id), " "]
+                words += [each.told, " ", Id(each.id), " "]
             pairs.append((Code(text), tuple(words)))
         yield Paragraph("All of this must hold:")
         yield Facts(pairs)

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby, product, takewhile
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from interpreter.base.plurals import counted, titled
 from interpreter.base.yaml_values import word
 from interpreter.compare.play_order import Topic, nodes_of, places_of
+from interpreter.drawing.board import drawn
+from interpreter.drawing.picture import Picture, picture_of
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.setup import default_settings
@@ -43,9 +44,6 @@ from interpreter.pages.page import (
 from interpreter.pages.rule_sections import Teller
 from interpreter.sections import behaviour
 from interpreter.sections.declarations import Entry, amended
-
-if TYPE_CHECKING:
-    from interpreter.drawing.picture import Picture
 
 __all__ = ["Book", "component_grid", "rulebook_of"]
 
@@ -201,21 +199,16 @@ class Book:
         yield Folded(f"every link: {len(graph.links)}", [self._links(graph)])
 
     def _cites_of_files(self, kind: str) -> list[str]:
-        """Return the statements that files of a kind cite at the top."""
         files = (document for document in self.composition.documents if document.kind == kind)
         return [scalar.text for file in files for scalar in file.head.cites]
 
     def drawing(self, caption: str, title: str = "") -> Drawing:
         """Return the drawing of the board, which the ruleset must have. Its title is that of the ruleset by default."""
-        from interpreter.drawing.board import drawn
-
         picture = self._picture()
         return Drawing(drawn(replace(picture, title=title or picture.title)), caption)
 
     def _picture(self) -> Picture:
         """Return the board after the set-up if it is the same for several seeds, else before it."""
-        from interpreter.drawing.picture import picture_of
-
         if self.settings:
             games = (Game.begin(self._unplayed.table, seed, None) for seed in range(SET_UPS))
             first, *others = (picture_of(game) for game in games)
@@ -312,7 +305,6 @@ class Book:
 
     @cached_property
     def _counting(self) -> int | None:
-        """Return the number of seats that count, if the number of players is known."""
         return self._unplayed.machine.constants.counting if self.players is not None else None
 
     # --- before the first round

@@ -34,7 +34,6 @@ from interpreter.pages.page import (
     Listing,
     Page,
     Paragraph,
-    Quoted,
     Section,
     Statements,
     Strong,
@@ -80,7 +79,7 @@ class _Part(Struct, frozen=True):
 def sheet_of(ruleset: Ruleset, players: int | None = None, settings: dict[str, Value] | None = None) -> Page:
     """Return the sheet of a ruleset: what its map and overlays change in its edition."""
     files = ruleset.composition.documents
-    layers = [*_editions(files), *(_title(file) for file in files if file.kind in ("map", "overlay"))]
+    layers = [*_editions(files), *(file.title for file in files if file.kind in ("map", "overlay"))]
     lead = _lead(family_title(ruleset), layers, str(ruleset.players))
     part = _part(ruleset, [file for file in files if file.kind in _ABOVE])
     return _page(ruleset.title, lead, [part], players, settings)
@@ -97,14 +96,13 @@ def sheet_of_file(shelf: Shelf, document: Document, players: int | None = None) 
         host = _least_touched(document, _beside(shelf, hosts, beside))
         if host is not None:
             ruleset = load_document(host.ruleset, tuple(host.overlays), shelf)
-            title = next((_title(file) for file in host.files if file.id == beside), "")
+            title = next((file.title for file in host.files if file.id == beside), "")
             parts.append(_Part(ruleset, ((document, root),), title) if beside else _part(ruleset, [document]))
     if players is not None:
         parts[0].ruleset.check_players(players)
     editions = [title for host in hosts for title in _editions(host.files)] if document.kind != "edition" else []
-    limit = document.players
-    lead = _lead(family_title(parts[0].ruleset), [", ".join(dict.fromkeys(editions))], str(limit or ""))
-    return _page(_title(document), lead, parts, players, None)
+    lead = _lead(family_title(parts[0].ruleset), [", ".join(dict.fromkeys(editions))], str(document.players or ""))
+    return _page(document.title, lead, parts, players, None)
 
 
 # --- files
@@ -182,14 +180,10 @@ def _changes(document: Document) -> bool:
     return any(cites_below(document.root)) or not sections.isdisjoint((*_RULES, *_STATE, "tables", "nodes", "links"))
 
 
-def _title(document: Document) -> str:
-    return document.title
-
-
 def _editions(files: Sequence[Document]) -> list[str]:
     """Return the titles of the editions that no other one among these files extends."""
     extended = {word(file.head.extends) for file in files}
-    return [_title(file) for file in files if file.kind == "edition" and file.id not in extended]
+    return [file.title for file in files if file.kind == "edition" and file.id not in extended]
 
 
 def _lead(family: str, layers: Sequence[str], players: str) -> str:
@@ -205,9 +199,9 @@ def _page(
     first, *others = (
         _Telling(part, f"part-{number}-" if number else "", players, settings) for number, part in enumerate(parts)
     )
-    sections = list(first.sections())
+    sections = list(first.sections(frozenset()))
     for other in others:
-        blocks = tuple(other.blocks(first.cited))
+        blocks = tuple(block for section in other.sections(first.cited) for block in section.blocks)
         sections.append(Section(f"{other.prefix}beside", f"Only with: {other.part.beside}", blocks))
     if doubts := {each.id: each for telling in (first, *others) for each in telling.doubts}:
         sections.append(Section("open", "Where the rulebook leaves it open", [Statements([*doubts.values()])]))
@@ -230,11 +224,8 @@ class _Telling:
         told = self._cited_in(entry for section, entry in self.entries if not self._is_printed(section, entry.name))
         told |= {id for _, root in part.roots for id in self._own(cite.text for cite in cites_below(root))} - printed
         self.cited = told | printed
-        self.replaced = {id for id in printed - told if self._statement(id).kind in ("component", "table")}
+        self.replaced = {id for id in printed - told if self.ruleset.statements[id].kind in ("component", "table")}
         """Statements that say no more than a table on the sheet."""
-
-    def _statement(self, id: str) -> Statement:
-        return self.ruleset.statements[id]
 
     def _cited_in(self, entries: Iterable[Entry]) -> set[str]:
         return {id for entry in entries for id in self._own(self._cites(entry))}
@@ -265,36 +256,28 @@ class _Telling:
         if graph is not None and any(section in ("nodes", "links") for section, _ in self.entries):
             yield self.book.drawing(f"{counted(len(graph.nodes), 'node')}, {counted(len(graph.links), 'link')}", title)
 
-    def sections(self) -> Iterator[Section]:
+    def sections(self, told: Set[str]) -> Iterator[Section]:
+        """Yield the content, without the statements that are ``told`` elsewhere."""
         yield Section("box", "In the box", tuple(self._box()))
-        for phase, quoted in self._chapters(frozenset()).items():
+        for phase, quoted in self._chapters(told).items():
             yield Section(f"chapter-{phase}", self._chapter(phase), [Statements(quoted)] if quoted else ())
         yield Section("tables", "Tables", tuple(self._tables()))
         yield Section("changes", "Changes", tuple(self._changes()))
 
-    def blocks(self, told: Set[str]) -> Iterator[Block | Section]:
-        """Yield the content without headings and without the statements that are told elsewhere."""
-        yield from self._box()
-        for quoted in self._chapters(told).values():
-            if quoted:
-                yield Statements(quoted)
-        yield from self._tables()
-        yield from self._changes()
-
     @property
-    def doubts(self) -> list[Quoted]:
-        return [self._quoted(id) for id in self._in_order(self.cited) if self._statement(id).kind == "gap"]
+    def doubts(self) -> list[Statement]:
+        return [each for each in self._in_order(self.cited) if each.kind == "gap"]
 
     # --- statements
 
-    def _chapters(self, told: Set[str]) -> dict[str, list[Quoted]]:
+    def _chapters(self, told: Set[str]) -> dict[str, list[Statement]]:
         """Return the statements by the chapters of their rulebook, without doubts and those that tables replace."""
-        cited = [self._statement(id) for id in self._in_order(self.cited - told)]
+        cited = self._in_order(self.cited - told)
         phases = self._in_order_of_play(each.phase for each in cited)
-        chapters: dict[str, list[Quoted]] = {phase: [] for phase in phases}
+        chapters: dict[str, list[Statement]] = {phase: [] for phase in phases}
         for each in cited:
             if each.kind != "gap" and each.id not in self.replaced:
-                chapters[each.phase].append(self._quoted(each.id))
+                chapters[each.phase].append(each)
         return chapters
 
     def _in_order_of_play(self, phases: Iterable[str]) -> list[str]:
@@ -307,16 +290,11 @@ class _Telling:
         sorted_ = iter(sorted((phase for phase in found if phase in order), key=order.index))
         return [next(sorted_) if phase in order else phase for phase in found]
 
-    def _quoted(self, id: str) -> Quoted:
-        each = self._statement(id)
-        return Quoted(id, each.text, each.reading)
-
-    def _in_order(self, ids: Set[str]) -> list[str]:
+    def _in_order(self, ids: Set[str]) -> list[Statement]:
         """Sort statements as their rulebooks do, those of the part's own books first, and fills after all others."""
         books = {book.text for document, _ in self.part.roots for book in words(document.head.rulebook)}
-        known = self.ruleset.statements
-        found = [id for id in known if id in ids]
-        return sorted(found, key=lambda id: (known[id].book not in books, known[id].kind == "fill"))
+        found = [each for id, each in self.ruleset.statements.items() if id in ids]
+        return sorted(found, key=lambda each: (each.book not in books, each.kind == "fill"))
 
     def _chapter(self, phase: str) -> str:
         if phase in self.model.phases:
@@ -351,8 +329,8 @@ class _Telling:
 
     def _ids(self, entries: Iterable[Entry]) -> Words:
         """Return the ids of the statements that a table replaces."""
-        ids = self._in_order(self._cited_in(entries) & self.replaced)
-        return tuple(part for id in ids for part in (" ", Id(id)))
+        replaced = self._in_order(self._cited_in(entries) & self.replaced)
+        return tuple(part for each in replaced for part in (" ", Id(each.id)))
 
     def _changes(self) -> Iterator[Block]:
         """Yield the changes that no statement tells, by their descriptions. Without any statement, also changes without

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
-from interpreter.base.extras import install_command
+from interpreter.base.extras import Unavailable, install_command
 from interpreter.simulate.workers import Crew
 
 if TYPE_CHECKING:
     from distributed import LocalCluster
 
-__all__ = ["LOCAL", "ClusterUnavailable", "cluster", "local_cluster"]
+__all__ = ["LOCAL", "cluster", "local_cluster"]
 
 LOCAL = "local"
 """Address that stands for a temporary cluster of local processes."""
@@ -24,16 +24,11 @@ TIMEOUT = 30
 """Seconds to wait for a cluster to answer, and for its first worker."""
 
 
-class ClusterUnavailable(Exception):
-    """No cluster is available. The message says why."""
-
-
 @contextmanager
 def cluster(address: str, jobs: int) -> Iterator[Crew]:
     """Provide the workers of a cluster, or of a local one with ``jobs`` workers."""
-    with ExitStack() as stack:
-        target = stack.enter_context(local_cluster(jobs)) if address == LOCAL else address
-        yield stack.enter_context(_workers(target))
+    with local_cluster(jobs) if address == LOCAL else nullcontext(address) as target, _workers(target) as crew:
+        yield crew
 
 
 @contextmanager
@@ -62,18 +57,18 @@ def _workers(address: str | LocalCluster) -> Iterator[Crew]:
         if isinstance(address, str):
             get_address_host_port(address)  # a client takes a minute to fail on an invalid address
     except ValueError as error:
-        raise ClusterUnavailable(
+        raise Unavailable(
             f"got the address `{address}`, want one as tcp://10.0.0.5:8786 or `{LOCAL}`: {error}"
         ) from None
     try:
         client = Client(address, timeout=TIMEOUT, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise ClusterUnavailable(f"no cluster answers at {address}: {error}") from None
+        raise Unavailable(f"no cluster answers at {address}: {error}") from None
     with client:
         try:
             client.wait_for_workers(1, timeout=TIMEOUT)
         except TimeoutError:
-            raise ClusterUnavailable(f"the cluster at {address} has no workers") from None
+            raise Unavailable(f"the cluster at {address} has no workers") from None
         executor = client.get_executor(pure=False)
         try:
             yield Crew(
@@ -86,5 +81,5 @@ def _workers(address: str | LocalCluster) -> Iterator[Crew]:
             executor.shutdown(wait=False)
 
 
-def _missing() -> ClusterUnavailable:
-    return ClusterUnavailable(f"a cluster needs Dask: `{install_command('cluster')}`, and the same on its workers")
+def _missing() -> Unavailable:
+    return Unavailable(f"a cluster needs Dask: `{install_command('cluster')}`, and the same on its workers")

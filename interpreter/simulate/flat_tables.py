@@ -16,7 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from interpreter.base.extras import install_command
+from interpreter.base.extras import Unavailable, install_command
 from interpreter.base.paths import suffix_of
 from interpreter.base.plain_data import Value
 from interpreter.engine.ruleset import Ruleset
@@ -28,7 +28,7 @@ from interpreter.simulate.totals import Of, by_round, final
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = ["SUFFIXES", "RowsUnavailable", "check_file", "games_table", "seats_table", "write_lines", "write_table"]
+__all__ = ["SUFFIXES", "check_file", "games_table", "seats_table", "write_lines", "write_table"]
 
 SUFFIXES = (".csv", ".parquet", ".duckdb", ".jsonl")
 AT_ONCE = 5_000
@@ -40,13 +40,9 @@ Table = tuple[list[str], Iterator[list[Value]]]
 """Column names and rows."""
 
 
-class RowsUnavailable(Exception):
-    """The table cannot be written. The message says why."""
-
-
 def check_file(path: Path) -> None:
     """Check an output file before games are played. Raises :class:`ValueError` for an unknown suffix, and
-    :class:`RowsUnavailable` if a library is missing or an existing file is not a database."""
+    :class:`Unavailable` if a library is missing or an existing file is not a database."""
     suffix = suffix_of(path, *SUFFIXES)
     if suffix in (".csv", ".jsonl"):
         return
@@ -182,15 +178,15 @@ def _quoted(name: str) -> str:
 
 @contextmanager
 def _database(path: Path, source: str) -> Iterator[DuckDBPyConnection]:
-    """Open a database for a table that goes to ``path``. Raises :class:`RowsUnavailable`."""
+    """Open a database for a table that goes to ``path``. Raises :class:`Unavailable`."""
     try:
         from duckdb import Error, connect
     except ImportError:
         message = f"Parquet and DuckDB files need DuckDB: `{install_command('rows')}`; .csv and .jsonl need nothing"
-        raise RowsUnavailable(message) from None
+        raise Unavailable(message) from None
     atexit.register(gc.unfreeze)  # its bindings warn of every object that is not freed at exit
     try:
         with connect(source) as database:
             yield database
     except Error as error:
-        raise RowsUnavailable(f"{path}: {str(error).splitlines()[0]}") from None
+        raise Unavailable(f"{path}: {str(error).splitlines()[0]}") from None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -65,18 +66,18 @@ class Decoder:
         digits = ((thing >> shift & mask, low, names) for shift, mask, low, names in self.parts[measure])
         return tuple(names[digit] if names else digit + low if digit else None for digit, low, names in digits)
 
-    def records(self, data: bytes) -> list[tuple[int, int, tuple[object, ...], int | None]]:
-        """Return all records: the measure, the round, the subjects and the value."""
+    def records(self, data: bytes) -> dict[str, list[Taken]]:
+        """Return all records by measure."""
         words = memoryview(data).cast("q")
         of: dict[int, tuple[object, ...]] = {}
-        records = []
+        records: dict[str, list[Taken]] = {name: [] for name in self.names}
         for at in range(0, len(words), 2):
             key, value = words[at], words[at + 1]
             measure, round_ = key >> MEASURE, key >> ROUND & (1 << ROUND_BITS) - 1
             thing = key ^ round_ << ROUND
             if thing not in of:
                 of[thing] = self.of(measure, thing & (1 << OF_BITS) - 1)
-            records.append((measure, round_, of[thing], None if value == NO_NUMBER else value))
+            records[self.names[measure]].append(Taken(round_, of[thing], None if value == NO_NUMBER else value))
         return records
 
     def head(self, key: int) -> Head:
@@ -91,23 +92,15 @@ class Decoder:
 class Packed(Mapping[str, list[Taken]]):
     """Measurements of one game by a module, by measure, decoded on first access."""
 
-    __slots__ = ("_decoded", "_records", "reading")
-
     def __init__(self, reading: Decoder, records: bytes) -> None:
         self.reading, self._records = reading, records
-        self._decoded: dict[str, list[Taken]] | None = None
 
+    @cached_property
     def _unpacked(self) -> dict[str, list[Taken]]:
-        if self._decoded is None:
-            names = self.reading.names
-            decoded: dict[str, list[Taken]] = {name: [] for name in names}
-            for measure, number, of, value in self.reading.records(self._records):
-                decoded[names[measure]].append(Taken(number, of, value))
-            self._decoded = decoded
-        return self._decoded
+        return self.reading.records(self._records)
 
     def __getitem__(self, name: str) -> list[Taken]:
-        return self._unpacked()[name]
+        return self._unpacked[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.reading.names)
@@ -119,7 +112,7 @@ class Packed(Mapping[str, list[Taken]]):
         return Packed, (self.reading, self._records)
 
     def __repr__(self) -> str:
-        return repr(self._unpacked())
+        return repr(self._unpacked)
 
 
 def reading(whole: Whole, model: Model, names: Names) -> Decoder:

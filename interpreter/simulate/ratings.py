@@ -54,11 +54,7 @@ def rated(count: int, games: Iterable[Sequence[Pair]]) -> list[Rating]:
     errors = _errors(strengths, played, hessian if every or prior else [])
     middle = sum(strengths) / count
     return [
-        Rating(
-            MEAN + SCALE * (strength - middle),
-            MEAN + SCALE * (strength - middle - NORMAL_95 * error),
-            MEAN + SCALE * (strength - middle + NORMAL_95 * error),
-        )
+        Rating(*(MEAN + SCALE * (strength - middle + side * NORMAL_95 * error) for side in (0, -1, 1)))
         for strength, error in zip(strengths, errors, strict=True)
     ]
 

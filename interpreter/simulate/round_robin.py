@@ -9,7 +9,6 @@ from itertools import combinations, combinations_with_replacement, permutations
 
 from msgspec import Struct
 
-from interpreter.base.plain_data import Json
 from interpreter.bots.compiled_bots import whole_for
 from interpreter.bots.registry import bots_of
 from interpreter.compiler.wasm.compiled_machine import MOST_POLICIES
@@ -17,7 +16,7 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.simulate.confidence import share_interval
 from interpreter.simulate.ratings import Pair, rated
 from interpreter.simulate.simulation import Row, Unfinished, WholeGames, played
-from interpreter.simulate.workers import Work, loaded
+from interpreter.simulate.workers import Plan, Work
 
 __all__ = ["Entrant", "Outcome", "Standing", "Tournament", "lineups", "standing"]
 
@@ -26,39 +25,34 @@ MOST_LINEUPS = 720
 
 
 class Tournament(Struct, frozen=True):
-    """A tournament: bots by name, a ruleset and its digest, and the number of players.
+    """A tournament of ``bots`` at the table of a plan.
 
     Games have numbers: they play each lineup in turn, and all lineups with the same seeds.
     """
 
-    ruleset: str
-    overlays: tuple[str, ...]
-    digest: str
-    players: int
+    plan: Plan
     bots: tuple[str, ...]
     seed: int
-    settings: tuple[tuple[str, Json], ...] = ()
 
     def work(self, given: Ruleset | None = None, /) -> Work[Outcome]:
-        ruleset = given or loaded(self.ruleset, self.overlays, self.players, self.digest)
-        orders, settings = lineups(len(self.bots), self.players), dict(self.settings)
+        ruleset, players, settings = given or self.plan.loaded(), self.plan.players, dict(self.plan.settings)
+        orders = lineups(len(self.bots), players)
 
         @cache
         def made(order: tuple[int, ...]) -> WholeGames:
             names = ",".join(self.bots[bot] for bot in order)
-            return WholeGames(ruleset, bots_of(names, ruleset, self.players, commands=True))
+            return WholeGames(ruleset, bots_of(names, ruleset, players, commands=True))
 
         def work(numbers: Sequence[int], stopped: Callable[[], bool]) -> Iterator[Outcome]:
             if len(self.bots) <= MOST_POLICIES:  # one module for all bots instead of one per lineup
                 every = [bot for order in orders for bot in made(order).bots]
-                whole_for(ruleset.table(self.players, ruleset.settings(settings)).machine, ruleset, every)
+                whole_for(ruleset.table(players, ruleset.settings(settings)).machine, ruleset, every)
             for number in numbers:
                 order = orders[number % len(orders)]
                 seed, whole = self.seed + number // len(orders), made(order)
                 for row in played(ruleset, whole.bots, [seed], settings, stopped, whole):
-                    yield (
-                        Outcome(number, order, row.places) if isinstance(row, Row) else Outcome(number, order, (), row)
-                    )
+                    places, unfinished = (row.places, None) if isinstance(row, Row) else ((), row)
+                    yield Outcome(number, order, places, unfinished)
 
         return work
 

@@ -58,6 +58,13 @@ class Row(Struct, frozen=True, rename={"free": "free_decisions", "taken": "measu
     def from_dict(cls, data: Mapping[str, object], seconds: float) -> Row:
         return convert({**data, "seconds": seconds}, cls)
 
+    @classmethod
+    def of(cls, match: Match, seed: int, free: int = 0, seconds: float = 0.0) -> Row:
+        """Return the row of a match that is over."""
+        result = match.game.result
+        places, keys = (result.places, result.keys) if result else ((), ())
+        return cls(seed, match.decisions, free, match.game.round, seconds, places, keys, taken(match.game))
+
     def counts(self, seat: int) -> bool:
         """Return whether a seat can win, which a seat played by the rules may not. True for all seats of an unfinished
         game."""
@@ -203,16 +210,23 @@ class WholeGames:
         self, seed: int, settings: Mapping[str, object] | None, stopped: Callable[[], bool]
     ) -> Row | Unfinished | None:
         """Play one game decision by decision. Returns None if it was ``stopped``."""
+        start, free = process_time(), 0
         try:
             with no_search():
-                row = _row(self.ruleset, self.bots, seed, settings, stopped)
+                match = Match(self.ruleset, self.bots, seed, settings)
+                while not match.game.is_over:
+                    if stopped():
+                        return None
+                    free += match.game.machine.is_free(match.game.state)
+                    match.step()
+                row = Row.of(match, seed, free, process_time() - start)
         except Endless as endless:
             return Unfinished.of(self.ruleset, seed, endless)
         except RuleFailure as failure:
             failure.message += f" (in the game with seed {seed})"
             raise
         self._plain_games += 1
-        self._plain_seconds += row.seconds if row is not None else 0.0
+        self._plain_seconds += row.seconds
         return row
 
     def rest(self, game: Game, seed: int) -> Row | None:
@@ -259,28 +273,3 @@ class WholeGames:
             tuple(tuple(values[-1] for values in keys) for keys in games.keys),
             Packed(self.reading, self._whole.records),
         )
-
-
-def _row(
-    ruleset: Rules, bots: Sequence[Bot], seed: int, settings: Mapping[str, object] | None, stopped: Callable[[], bool]
-) -> Row | None:
-    start = process_time()
-    match = Match(ruleset, bots, seed, settings)
-    game = match.game
-    free = 0
-    while not game.is_over:
-        if stopped():
-            return None
-        free += game.machine.is_free(game.state)
-        match.step()
-    result = game.result
-    return Row(
-        seed,
-        match.decisions,
-        free,
-        game.round,
-        process_time() - start,
-        result.places if result else (),
-        result.keys if result else (),
-        taken(game),
-    )

@@ -168,12 +168,16 @@ class Subject:
         self._package_seed += len(games) if games else 1
         if games:
             return games.decisions, games.rounds, False
-        row = self.whole.plain_row(seeds[0], self.settings, bool)
-        if isinstance(row, Row):
-            return [row.decisions], [row.rounds], True
-        assert row is not None
-        self.unfinished[row.seed] = row
-        return [], [], True
+        row = self._plain(seeds[0])
+        return ([row.decisions], [row.rounds], True) if row is not None else ([], [], True)
+
+    def _plain(self, seed: int) -> Row | None:
+        """Play a game in the plain form, or note that it does not end."""
+        row = self.whole.plain_row(seed, self.settings, bool)
+        if isinstance(row, Unfinished):
+            self.unfinished[seed] = row
+            return None
+        return row
 
     def applied(self, seconds: float, clock: Callable[[], float] = process_time) -> Speed:
         """Measure the loop over ``decision`` and ``apply``, the public API."""
@@ -198,16 +202,10 @@ class Subject:
     @cached_property
     def lengths(self) -> tuple[float, float]:
         """Mean number of decisions with more than one option, and of rounds: the same on every machine."""
-        free = 0
-        rounds: list[int] = []
-        for row in map(partial(self.whole.plain_row, settings=self.settings, stopped=bool), range(COUNTED)):
-            if isinstance(row, Row):
-                free, rounds = free + row.free, [*rounds, row.rounds]
-            elif row is not None:
-                self.unfinished[row.seed] = row
-        if not rounds:
+        rows = [row for row in map(self._plain, range(COUNTED)) if row is not None]
+        if not rows:
             raise Endless(f"none of {COUNTED} games ends: {self.unfinished[0].why}", None)
-        return free / len(rounds), fmean(rounds)
+        return fmean(row.free for row in rows), fmean(row.rounds for row in rows)
 
     # --- single operations
 

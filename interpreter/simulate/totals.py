@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import sqrt
 from time import monotonic, process_time
-from typing import TypedDict
+from typing import TypedDict, TypeVar
 
 from interpreter.base.plain_data import Value
 from interpreter.compiler.wasm.whole_games import SUMMED, Games
@@ -22,6 +22,7 @@ from interpreter.simulate.simulation import Row, Unfinished, WholeGames
 
 __all__ = ["Interval", "Of", "Spread", "Totals", "by_round", "final", "occurrences", "totalled", "without_seat"]
 
+K = TypeVar("K")
 Of = tuple[Value, ...]
 
 AT_ONCE = 0.2
@@ -164,20 +165,13 @@ class Totals:
                 self._count((FINAL, name, 0, of), value)
         if is_table:
             for of, value in occurrences(measure, row):
-                self._count(
-                    (TABLE, name, _result(measure, of, row), of if measure.sums else _unowned(measure, of)), value
-                )
-            for of in {_unowned(measure, taken.of) for taken in numbers}:
+                thing = of if measure.sums else without_seat(measure, of, None)
+                self._count((TABLE, name, _result(measure, of, row), thing), value)
+            for of in {without_seat(measure, taken.of, None) for taken in numbers}:
                 self._count((MET, name, 0, of), None)
 
     def _count(self, head: Head, value: int | None) -> None:
         self.numbers[head].add(1, value is not None, value or 0, value, value, (value or 0) ** 2)
-
-
-def _unowned(measure: Measure, of: Of) -> Of:
-    """Return the subject with None in place of its seat."""
-    seat = measure.seat
-    return of if seat is None else (*of[:seat], None, *of[seat + 1 :])
 
 
 def _result(measure: Measure, of: Of, row: Row) -> int:
@@ -190,18 +184,19 @@ def _result(measure: Measure, of: Of, row: Row) -> int:
 
 def by_round(measure: Measure, taken: Iterable[Taken]) -> dict[tuple[Of, int], int | None]:
     """Return the value of each subject in each round: the last one, or the sum if the measure sums."""
-    values: dict[tuple[Of, int], int | None] = {}
-    for number in taken:
-        key = number.of, number.round
-        values[key] = _with(measure, values.get(key), number.value)
-    return values
+    return _gathered(measure, (((number.of, number.round), number.value) for number in taken))
 
 
 def final(measure: Measure, row: Row) -> dict[Of, int | None]:
     """Return the final value of each subject: the last one, or the sum if the measure sums."""
-    values: dict[Of, int | None] = {}
-    for taken in row.taken.get(measure.name, ()):
-        values[taken.of] = _with(measure, values.get(taken.of), taken.value)
+    return _gathered(measure, ((taken.of, taken.value) for taken in row.taken.get(measure.name, ())))
+
+
+def _gathered(measure: Measure, numbers: Iterable[tuple[K, int | None]]) -> dict[K, int | None]:
+    values: dict[K, int | None] = {}
+    for key, value in numbers:
+        before = values.get(key)
+        values[key] = before + (value or 0) if measure.sums and before is not None else value
     return values
 
 
@@ -212,17 +207,10 @@ def occurrences(measure: Measure, row: Row) -> Iterable[tuple[Of, int | None]]:
     return [(taken.of, taken.value) for taken in row.taken.get(measure.name, ())]
 
 
-def without_seat(measure: Measure, of: Of) -> Of:
-    """Return the subject without its seat."""
+def without_seat(measure: Measure, of: Of, *instead: None) -> Of:
+    """Return the subject without its seat, or with None in its place."""
     seat = measure.seat
-    return of if seat is None else (*of[:seat], *of[seat + 1 :])
-
-
-def _with(measure: Measure, before: int | None, value: int | None) -> int | None:
-    """Return the new value of a measure: the sum if it sums, else the value itself."""
-    if measure.sums and before is not None:
-        return before + (value or 0)
-    return value
+    return of if seat is None else (*of[:seat], *instead, *of[seat + 1 :])
 
 
 def totalled(

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from interpreter.base.extras import install_command
+from interpreter.base.extras import Unavailable, install_command
 from interpreter.base.plain_data import Json
 from interpreter.bots.registry import bots_of
 from interpreter.engine.ruleset import Ruleset, load
@@ -27,7 +27,6 @@ __all__ = [
     "Generation",
     "Judgement",
     "Question",
-    "TuneUnavailable",
     "TunedWeights",
     "diff_of",
     "judged",
@@ -41,10 +40,6 @@ LEAST = 1.0
 """Smallest initial standard deviation of a weight."""
 APART = 1_000_000
 """Offset of the evaluation seeds from the seeds of the search."""
-
-
-class TuneUnavailable(Exception):
-    """Tuning is not available. The message names what is missing."""
 
 
 class Question(Struct, frozen=True):
@@ -154,11 +149,11 @@ def tuned(
     stopped: Callable[[], bool] = bool,
 ) -> TunedWeights:
     """Search for better weights. ``at_once`` plays proposals with seeds; each proposal plays ``games`` seeds.
-    ``report`` is called after each generation. Raises :class:`TuneUnavailable` without ``cma``."""
+    ``report`` is called after each generation. Raises :class:`Unavailable` without ``cma``."""
     try:
         import cma
     except ImportError:
-        raise TuneUnavailable(f"tuning needs cma: `{install_command('tune')}`") from None
+        raise Unavailable(f"tuning needs cma: `{install_command('tune')}`") from None
 
     names = list(weights)
     scales = [max(LEAST, SPREAD * abs(weights[name])) for name in names]

@@ -29,7 +29,7 @@ from interpreter.lowering.constants import RuleFailure
 from interpreter.simulate.simulation import Row, Unfinished, WholeGames, played
 from interpreter.simulate.totals import Totals, totalled
 
-__all__ = ["Crew", "Plan", "Sums", "Work", "WorkersLost", "batch_of", "cores", "loaded", "processes", "shared"]
+__all__ = ["Crew", "Plan", "Sums", "Work", "WorkersLost", "batch_of", "cores", "processes", "shared"]
 
 R = TypeVar("R", covariant=True)
 Given = TypeVar("Given", contravariant=True)
@@ -75,8 +75,18 @@ class Plan(Struct, frozen=True):
         return lambda seeds, stopped: played(whole.ruleset, whole.bots, seeds, settings, stopped, whole)
 
     def whole(self, given: Ruleset | None) -> WholeGames:
-        ruleset = given or loaded(self.ruleset, self.overlays, self.players, self.digest)
+        ruleset = given or self.loaded()
         return WholeGames(ruleset, bots_of(self.bots, ruleset, self.players, commands=True))
+
+    def loaded(self) -> Ruleset:
+        """Load the ruleset in a worker. Raises :class:`WorkersLost` if it cannot be loaded, or differs."""
+        try:
+            ruleset = load(self.ruleset, self.overlays).for_players(self.players)
+        except RulesetError as error:
+            raise WorkersLost(f"a worker cannot load `{self.ruleset}`: {error.diagnostics[0].message}") from None
+        if ruleset.digest != self.digest:
+            raise WorkersLost(f"a worker has other rules for `{ruleset.id}` than this machine")
+        return ruleset
 
 
 class Sums(Struct, frozen=True):
@@ -126,17 +136,6 @@ def cores() -> int:
 
 _stopped = False
 _one_at_a_time = Lock()  # games of a table share it, and a cluster worker may have several threads
-
-
-def loaded(name: str, overlays: Sequence[str], players: int, digest: str) -> Ruleset:
-    """Load a ruleset in a worker. Raises :class:`WorkersLost` if it cannot be loaded, or differs from the plan's."""
-    try:
-        ruleset = load(name, overlays).for_players(players)
-    except RulesetError as error:
-        raise WorkersLost(f"a worker cannot load `{name}`: {error.diagnostics[0].message}") from None
-    if ruleset.digest != digest:
-        raise WorkersLost(f"a worker has other rules for `{ruleset.id}` than this machine")
-    return ruleset
 
 
 @lru_cache(maxsize=4)

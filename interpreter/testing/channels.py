@@ -42,17 +42,12 @@ def asked(game: Game, player: int) -> Decision | None:
     return decision if decision is not None and decision.actor == player else None
 
 
-def _log(game: Game, player: int) -> object:
-    return list(numbered_lines(game.table, game.state, player))
-
-
 def _boards(game: Game, player: int) -> object:
     seen = seen_by(game.table, game.state, player)
-    boards = [board for board in game.ruleset.model.boards if board.when != "end of game"]
     return [
         board_of(game.table, game.state, board, "en", player, seen)
-        for board in boards
-        if is_shown(game.table, game.state, board, player, seen)
+        for board in game.ruleset.model.boards
+        if board.when != "end of game" and is_shown(game.table, game.state, board, player, seen)
     ]
 
 
@@ -61,7 +56,6 @@ def _prompt(game: Game, player: int) -> object:
 
 
 def _options(game: Game, player: int) -> object:
-    """Return the options as lines of the keyboard, with previews."""
     decision = game.decision_of(player)
     codes = list(islice((option.code for option in decision.options), MOST_OPTIONS)) if decision is not None else []
     return numbered(game, decision, codes) if decision is not None else []
@@ -123,7 +117,7 @@ def _taking_back(game: Game, player: int) -> object:
 
 
 CHANNELS: Mapping[str, Channel] = {
-    "log": _log,
+    "log": lambda game, player: list(numbered_lines(game.table, game.state, player)),
     "view": lambda game, player: game.view(player),
     "boards": _boards,
     "prompt": _prompt,

@@ -53,11 +53,11 @@ def key_of(citation: Citation) -> str:
 def watched(ruleset: Ruleset, citations: Iterable[Citation], recorded: set[str]) -> Ruleset:
     """Return a copy of the ruleset that adds the keys of citations to ``recorded`` when they are exercised."""
     model = ruleset.model
-    reads: dict[tuple[str, str], list[str]] = {}
+    reads: dict[tuple[type, str], list[str]] = {}
     for citation in citations:
         if citation.section in READ:
-            section = "tables" if citation.section == "tables" else "settings"
-            reads.setdefault((section, citation.name), []).append(key_of(citation))
+            node = core.TableCell if citation.section == "tables" else core.SettingValue
+            reads.setdefault((node, citation.name), []).append(key_of(citation))
         else:
             model = _with_block(model, citation, recorded)
     model = _with_reads(model, reads, recorded)
@@ -70,16 +70,10 @@ def watched(ruleset: Ruleset, citations: Iterable[Citation], recorded: set[str])
 def _with_block(model: Model, citation: Citation, recorded: set[str]) -> Model:
     name, key = citation.name, key_of(citation)
     match citation.section:
-        case "rules":
+        case "rules" | "lines":
             rule = model.rules[name]
-            layers = [
-                _begun(layer, key, recorded) if layer.layer == citation.place[0] else layer for layer in rule.layers
-            ]
-            return replace(model, rules={**model.rules, name: replace(rule, layers=tuple(layers))})
-        case "lines":
-            rule = model.rules[name]
-            number, line = citation.place
-            layers = [_line(layer, line, key, recorded) if layer.layer == number else layer for layer in rule.layers]
+            number, *line = citation.place
+            layers = [_begun(layer, key, recorded, *line) if layer.layer == number else layer for layer in rule.layers]
             return replace(model, rules={**model.rules, name: replace(rule, layers=tuple(layers))})
         case "triggers" | "cases" | "standing":
             blocks = {block: _begun(model.blocks[block], key, recorded) for block in _procedures(citation, model)}
@@ -100,20 +94,16 @@ def _procedures(citation: Citation, model: Model) -> Iterator[str]:
             yield case.procedure
 
 
-def _begun(layer: RuleLayer, key: str, recorded: set[str]) -> RuleLayer:
-    """Return a layer that records the start of its body."""
+def _begun(layer: RuleLayer, key: str, recorded: set[str], line: int = 0) -> RuleLayer:
+    """Return a layer that records the start of its body; a verdict that of a line."""
     if layer.form == "permits":
-        return _line(layer, 0, key, recorded)
+        lines = list(layer.requirements)
+        lines[line] = replace(lines[line], test=_noted(lines[line].test, key, recorded))
+        return replace(layer, body=tuple(lines))
     if not isinstance(layer.body, tuple):
         return replace(layer, body=_noted(layer.body, key, recorded))
     step = core.Performs(_noted(core.Const(None, type=NOTHING, span=layer.span), key, recorded), span=layer.span)
     return replace(layer, body=(step, *layer.body))
-
-
-def _line(layer: RuleLayer, number: int, key: str, recorded: set[str]) -> RuleLayer:
-    lines = list(layer.requirements)
-    lines[number] = replace(lines[number], test=_noted(lines[number].test, key, recorded))
-    return replace(layer, body=tuple(lines))
 
 
 def _noted(value: core.Expression, key: str, recorded: set[str]) -> core.Expression:
@@ -123,19 +113,14 @@ def _noted(value: core.Expression, key: str, recorded: set[str]) -> core.Express
 # --- values that are read
 
 
-def _with_reads(model: Model, reads: Mapping[tuple[str, str], list[str]], recorded: set[str]) -> Model:
+def _with_reads(model: Model, reads: Mapping[tuple[type, str], list[str]], recorded: set[str]) -> Model:
     """Return a model that records each read of a table, setting or interpretation."""
 
     def change(node: object) -> object:
         match node:
-            case core.TableCell(name):
-                keys = reads.get(("tables", name), ())
-            case core.SettingValue(name):
-                keys = reads.get(("settings", name), ())
-            case _:
-                return node
-        for key in keys:
-            node = _noted(node, key, recorded)
+            case core.TableCell(name) | core.SettingValue(name):
+                for key in reads.get((type(node), name), ()):
+                    node = _noted(node, key, recorded)
         return node
 
     def in_layer(layer: RuleLayer) -> RuleLayer:

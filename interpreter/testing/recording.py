@@ -21,9 +21,9 @@ from interpreter.testing.running import Failure
 from interpreter.testing.scenarios import read_scenarios
 from interpreter.testing.suite import Suite
 
-__all__ = ["Recording", "checked", "file_with"]
+__all__ = ["Recording", "checked", "file_with", "flow"]
 
-_PLAIN = re.compile(r"[^\W\d][\w-]*( [\w-]+)*")
+_PLAIN = re.compile(r"(?!(?:true|false|null)$)[^\W\d][\w-]*( [\w-]+)*")
 
 
 @dataclass
@@ -62,16 +62,16 @@ class Recording:
         if self.refusal is not None:
             by, choice, error = self.refusal
             cites = {"cites": list(error.cites)} if error.cites else {}
-            refused = f"refused: {_flow({'by': by, **choice, 'rule': spoken_name(error.rule), **cites})}"
+            refused = f"refused: {flow({'by': by, **choice, 'rule': spoken_name(error.rule), **cites})}"
         lines = [
             f"name: {json.dumps(name, ensure_ascii=False)}",
             f"ruleset: {self.game.ruleset.id}",
             f"players: {self.game.origin['players']}",
-            f"with: {_flow(list(self.with_))}" if self.with_ else "",
-            f"set: {_flow(self.settings)}" if self.settings else "",
+            f"with: {flow(list(self.with_))}" if self.with_ else "",
+            f"set: {flow(self.settings)}" if self.settings else "",
             f"seed: {self.game.origin['seed']}",
             "when:" if self.game.choices else "",
-            *(f"  - {_flow({'by': by, **choice})}" for by, choice in self.game.choices),
+            *(f"  - {flow({'by': by, **choice})}" for by, choice in self.game.choices),
             "then:" if self.facts else "",
             *(f"  - {_scalar(fact)}" for fact in self.facts),
             refused,
@@ -79,13 +79,14 @@ class Recording:
         return "  - " + "    ".join(f"{line}\n" for line in lines if line)
 
 
-def _flow(value: Json) -> str:
+def flow(value: Json, plain: re.Pattern[str] = _PLAIN) -> str:
+    """Return a value as one line of YAML. Texts that are ``plain`` have no quotes."""
     match value:
         case dict():
-            return f"{{{', '.join(f'{key}: {_flow(item)}' for key, item in value.items())}}}"
+            return f"{{{', '.join(f'{key}: {flow(item, plain)}' for key, item in value.items())}}}"
         case list() | tuple():
-            return f"[{', '.join(map(_flow, value))}]"
-        case str() if _PLAIN.fullmatch(value) and value not in ("true", "false", "null"):
+            return f"[{', '.join(flow(item, plain) for item in value)}]"
+        case str() if plain.fullmatch(value):
             return value
         case _:
             return json.dumps(value, ensure_ascii=False)

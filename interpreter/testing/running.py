@@ -200,7 +200,6 @@ def _set_up_help(game: Game) -> tuple[str, ...]:
 
 
 def _not_asked(game: Game, move: Move, what: str) -> Failure | None:
-    """Return a failure if the seat of a move does not decide now."""
     if game.decision_of(move.by) is not None:
         return None
     return Failure(f"{what}: {_pending(game)}, not seat {move.by}", move.span, _set_up_help(game))

@@ -231,17 +231,17 @@ def _scenario(file: str, keys: documents.Scenario, helpers: tuple[Helper, ...]) 
         when=tuple(_move(move.source) for move in keys.when),
         then=keys.then,
         refused=_refusal(keys.refused) if "refused" in keys else None,
-        sights=(*_sights(keys.sees, sees=True), *_sights(keys.hides, sees=False)),
+        sights=tuple(
+            Sight(int(seat.text), text, sees)
+            for seats, sees in ((keys.sees, True), (keys.hides, False))
+            for seat, texts in seats
+            for text in texts
+        ),
         places=tuple(raw.get("places") or ()),
         span=keys.span("name"),
         item=keys.source,
         helpers=helpers,
     )
-
-
-def _sights(seats: Iterable[tuple[Scalar, Iterable[Scalar]]], *, sees: bool) -> Iterator[Sight]:
-    for seat, texts in seats:
-        yield from (Sight(int(seat.text), text, sees) for text in texts)
 
 
 def _move(item: Mapping, also: tuple[str, ...] = ()) -> Move:
@@ -268,8 +268,7 @@ def _value_of(value: Scalar, report: Report) -> nodes.Expr | None:
 
 
 def _refusal(keys: documents.Refusal) -> Refusal:
-    cites = tuple(cite.text for cite in keys.cites)
-    return Refusal(_move(keys.source, ("rule", "cites")), word(keys.rule), cites)
+    return Refusal(_move(keys.source, ("rule", "cites")), word(keys.rule), tuple(cite.text for cite in keys.cites))
 
 
 # --- checking ---------------------------------------------------------------------------------------------------------
@@ -278,7 +277,7 @@ def _refusal(keys: documents.Refusal) -> Refusal:
 def check_scenario(scenario: Scenario, ruleset: Ruleset) -> tuple[Checked | None, list[Diagnostic]]:
     """Bind a scenario to a ruleset. Return None and the diagnostics if its names or texts have errors."""
     diagnostics: list[Diagnostic] = []
-    texts = _Texts(scenario, ruleset, diagnostics.append)
+    texts = _Texts(scenario, ruleset, diagnostics)
     blocks = texts.given()
     conditions = tuple(texts.bound(condition_of(line, diagnostics.append), is_condition=True) for line in scenario.then)
     sights = tuple(texts.bound(expression_of(sight.text, diagnostics.append)) for sight in scenario.sights)
@@ -292,17 +291,12 @@ def check_scenario(scenario: Scenario, ruleset: Ruleset) -> tuple[Checked | None
 class _Texts:
     """Checks the texts of a scenario against a ruleset and the helpers of the file."""
 
-    def __init__(self, scenario: Scenario, ruleset: Ruleset, report: Report) -> None:
-        self.scenario, self.model, self.report = scenario, ruleset.model, report
+    def __init__(self, scenario: Scenario, ruleset: Ruleset, diagnostics: list[Diagnostic]) -> None:
+        self.scenario, self.model, self.diagnostics = scenario, ruleset.model, diagnostics
         self.names = Names(ruleset.model, dict(ruleset.model.signatures))
-        for diagnostic in _clashes(scenario.helpers, ruleset.model):
-            report(diagnostic)
+        diagnostics += _clashes(scenario.helpers, ruleset.model)
         called = needed(scenario.helpers, _trees(scenario)) if scenario.helpers else ()
-        diagnostics: list[Diagnostic] = []
-        layers = check_helpers(called, self.names, scenario.file, diagnostics)
-        for diagnostic in diagnostics:
-            report(diagnostic)
-        self.helpers = {layer.id: layer for layer in layers}
+        self.helpers = {layer.id: layer for layer in check_helpers(called, self.names, scenario.file, diagnostics)}
 
     def given(self) -> dict[str, RuleLayer]:
         """Build the procedure of the given facts, which starts with the set-up, and its delayed blocks."""
@@ -310,14 +304,13 @@ class _Texts:
         blocks: dict[str, RuleLayer] = {}
         start = core.CallRule(self.model.setup, (), type=NOTHING, span=span)
         layer = RuleLayer(GIVEN, 0, "", "does", (), NOTHING, 0, (), None, (), (), span)
-        tree = parsed(self.scenario.given, parse_procedure, self.report)
+        tree = parsed(self.scenario.given, parse_procedure, self.diagnostics.append)
         if tree is not None:
             if tree.header is not None:
                 message = "`given` takes no parameters: remove the header"
-                self.report(Diagnostic("E310", message, tree.header.span))
+                self.diagnostics.append(Diagnostic("E310", message, tree.header.span))
             layer, blocks, diagnostics = check_text(self.names, tree, GIVEN)
-            for diagnostic in diagnostics:
-                self.report(diagnostic)
+            self.diagnostics += diagnostics
         body = (core.Performs(start, span=span), *layer.steps)
         return {**blocks, GIVEN: replace(layer, body=body)}
 
@@ -326,7 +319,7 @@ class _Texts:
         frame = Frame()
         if tree is None:
             return core.Const(False), 0
-        expressions = Expressions(self.names, frame, self.report)
+        expressions = Expressions(self.names, frame, self.diagnostics.append)
         if is_condition:
             return expressions.condition(tree), frame.size
         return expressions.value(tree) if type_ is None else expressions.need(tree, type_), frame.size
@@ -338,7 +331,7 @@ class _Texts:
             taken = [choices for key, choices in alternatives if key.partition(".")[2] == move.choice["do"]]
             types = {type_ for choices in taken for choice, type_ in choices if choice == name}
             expected = types.pop() if len(types) == 1 else None  # ambiguous until the game is played
-            yield text.span, self.bound(_value_of(text, self.report), expected)
+            yield text.span, self.bound(_value_of(text, self.diagnostics.append), expected)
 
 
 def _clashes(helpers: Iterable[Helper], model: Model) -> Iterator[Diagnostic]:

@@ -25,6 +25,7 @@ from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset
 from interpreter.lowering.constants import RuleFailure
 from interpreter.reading.files import read_document
+from interpreter.testing.recording import flow
 from interpreter.testing.running import begun, run_scenario
 from interpreter.testing.scenarios import Checked, check_scenario, read_scenarios
 from interpreter.testing.soundness import PHASE
@@ -65,14 +66,14 @@ class _Draft(Struct, frozen=True):
             f"ruleset: {self.ruleset}",
             f"players: {self.players}",
             f"with: [{', '.join(self.overlays)}]" if self.overlays else "",
-            f"set: {_flow(dict(self.settings))}" if self.settings else "",
+            f"set: {flow(dict(self.settings), _PLAIN)}" if self.settings else "",
             f"seed: {self.seed}" if self.seed else "",
             "given: |" if self.given else "",
             *(f"  {line}" for line in joined(self.given)),
             f"phase: {self.phase}" if self.phase else "",
             f"round: {self.round}" if self.round > 1 else "",
             "when:" if self.choices else "",
-            *(f"  - {_flow({'by': by, **choice})}" for by, choice in self.choices),
+            *(f"  - {flow({'by': by, **choice}, _PLAIN)}" for by, choice in self.choices),
             f"sound: {self.sound}",
         ]
         return "  - " + "    ".join(f"{line}\n" for line in lines if line)
@@ -197,16 +198,4 @@ def _fewer(items: tuple[T, ...], passes: Callable[[tuple[T, ...]], bool]) -> tup
     return items
 
 
-_PLAIN = re.compile(r"[A-Za-zÀ-ž_][\wÀ-ž /'.-]*(?<! )")
-_NO_TEXTS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
-
-
-def _flow(value: Json) -> str:
-    """Return a value as one line of YAML."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_flow, value)) + "]"
-    if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _NO_TEXTS:
-        return value
-    return json.dumps(value, ensure_ascii=False)
+_PLAIN = re.compile(r"(?!(?i:true|false|null|yes|no|on|off|y|n)$)[A-Za-zÀ-ž_][\wÀ-ž /'.-]*(?<! )")

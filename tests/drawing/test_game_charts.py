@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from interpreter.base.extras import Unavailable
 from interpreter.bots.registry import bots_of
-from interpreter.drawing.game_charts import Chart, ChartsUnavailable, binned, charts_of, check_charts, png_of, svg_of
+from interpreter.drawing.game_charts import Chart, binned, charts_of, check_charts, png_of, svg_of
 from interpreter.engine.ruleset import load
 from interpreter.pages.games_report import caption_of, games_page
 from interpreter.pages.html import html_of
@@ -152,5 +153,5 @@ def test_game_charts_that_cannot_be_drawn(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(ValueError, match=r"\.html or \.png"):
         check_charts(Path("charts.pdf"))
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
-    with pytest.raises(ChartsUnavailable, match=r"regelwerk\[charts\]"):
+    with pytest.raises(Unavailable, match=r"regelwerk\[charts\]"):
         check_charts(Path("charts.png"))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from interpreter.base.extras import Unavailable
 from interpreter.base.plain_data import Value
 from interpreter.cli import options
 from interpreter.cli.failures import refused, refused_for
@@ -63,7 +64,7 @@ def command(request: options.Request, file: str | None, stats: bool, first: int 
 def _draw(game: Game, file: str | None, suffix: str) -> None:
     from interpreter.drawing.board import drawn
     from interpreter.drawing.picture import picture_of
-    from interpreter.drawing.png import PngUnavailable, png_of
+    from interpreter.drawing.png import png_of
 
     with refused_for(ValueError):
         picture = picture_of(game)
@@ -71,7 +72,7 @@ def _draw(game: Game, file: str | None, suffix: str) -> None:
     if file is None or file == "-":
         click.echo(svg, nl=False)
         return
-    with refused_for(PngUnavailable):
+    with refused_for(Unavailable):
         data = svg.encode() if suffix == ".svg" else png_of(svg)
     Path(file).write_bytes(data)
     nodes, links = len(picture.spots), len(picture.ties)

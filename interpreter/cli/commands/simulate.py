@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 import click
 from msgspec.structs import replace
 
+from interpreter.base.extras import Unavailable
 from interpreter.base.plurals import composed, counted
 from interpreter.cli import options
 from interpreter.cli.failures import refused, refused_for, words_of, wrong_use
@@ -82,7 +83,6 @@ def command(
     began, cpu_before = monotonic(), _cpu_seconds()
     from interpreter.bots.registry import default_bots
     from interpreter.simulate.cluster import LOCAL
-    from interpreter.simulate.flat_tables import RowsUnavailable
     from interpreter.simulate.simulation import finished
     from interpreter.simulate.summary import summed_up
     from interpreter.simulate.workers import Plan
@@ -119,7 +119,7 @@ def command(
             _write(loaded, names, over, rows, seats)
         if charts is not None and over:
             _draw(loaded.title, data, charts)
-    except (OSError, RowsUnavailable) as error:
+    except (OSError, Unavailable) as error:
         why = words_of(error) if isinstance(error, OSError) else error
         assert journal is not None  # every run with output files has one
         refused(f"{why}; the finished games are in {journal.path}: --resume writes them")
@@ -139,13 +139,13 @@ def command(
 
 def _check_files(rows: Path | None, seats: Path | None, charts: Path | None) -> None:
     """Check that the output files can be written, as far as possible before games are played."""
-    from interpreter.drawing.game_charts import ChartsUnavailable, check_charts
-    from interpreter.simulate.flat_tables import RowsUnavailable, check_file
+    from interpreter.drawing.game_charts import check_charts
+    from interpreter.simulate.flat_tables import check_file
 
     for path, check in ((rows, check_file), (seats, check_file), (charts, check_charts)):
         if path is None:
             continue
-        with refused_for(RowsUnavailable, ChartsUnavailable), wrong_use():
+        with refused_for(Unavailable), wrong_use():
             check(path)
         options.can_be_written(path)
     if rows and seats and rows.resolve() == seats.resolve() and rows.suffix.lower() != ".duckdb":
@@ -228,7 +228,6 @@ def _play(
     """Play the remaining games. Return the totals of all games, and why games were lost, if so. With a journal, rows
     are added to ``done``; without one, no rows are kept."""
     from interpreter.cli.progress import counting, interruptible
-    from interpreter.simulate.cluster import ClusterUnavailable
     from interpreter.simulate.totals import Totals
     from interpreter.simulate.workers import Sums, WorkersLost, shared
 
@@ -252,7 +251,7 @@ def _play(
                     journal.add(more)
                     add(more)
                     tell(len(more))
-        except (WorkersLost, ClusterUnavailable) as error:
+        except (WorkersLost, Unavailable) as error:
             lost = str(error)
     if journal is not None and done and stopped():
         notice(f"stopping: the files get {counted(len(done), 'game')}; a second Ctrl-C ends at once")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from interpreter.base.extras import Unavailable
 from interpreter.base.plain_data import Json
 from interpreter.base.suggest import did_you_mean, did_you_mean_one_of
 from interpreter.cli import options
@@ -73,7 +74,7 @@ def command(
     """
     from interpreter.bots.registry import bots_of, policies_for
     from interpreter.cli.progress import counting, interruptible
-    from interpreter.simulate.tuning import APART, Question, TuneUnavailable, diff_of, judged, tuned, win_shares
+    from interpreter.simulate.tuning import APART, Question, diff_of, judged, tuned, win_shares
     from interpreter.simulate.workers import processes
 
     setup = request.setup()
@@ -95,7 +96,7 @@ def command(
             tell(len(results))
             return results
 
-        with refused_for(TuneUnavailable):
+        with refused_for(Unavailable):
             outcome = tuned(weights, at_once, **plan, report=_tell, stopped=stopped)
             judgement = judged(question, outcome, range(start + APART, start + APART + check), at_once)
     path = _file_of(loaded, chosen)
