@@ -462,16 +462,8 @@ def _constants(a: list[Text], b: list[Text]) -> tuple[tuple[str, str], ...]:
 
 
 def _path_of(group: Group) -> str:
-    if group.owner == "seat":
-        return f"seats.has.{group.name}"
-    match group.type:
-        case CardHolderType():
-            section = "zones"
-        case TokenHolderType():
-            section = f"{group.type.word}s"
-        case _:
-            section = "state"
-    return f"{section}.{group.name}"
+    section = group.section or ("pools" if isinstance(group.type, TokenHolderType) else "state")
+    return f"{'seats.has' if section == 'has' else section}.{group.name}"
 
 
 _DEFAULTS = {"order": "kept", "seen by": "everyone", "lasts": "game", "start": "-"}

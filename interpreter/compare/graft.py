@@ -19,6 +19,7 @@ from interpreter.lowering.reach import reach_of
 from interpreter.reading.compose import Composition
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 from interpreter.sections.declarations import Entry
+from interpreter.sections.documents import STATE_SECTIONS
 
 __all__ = ["GRAFTED", "grafted"]
 
@@ -26,7 +27,7 @@ GRAFTED = ("rules", "triggers", "standing", "tables")
 """Sections whose entries can be grafted."""
 
 _BROUGHT = (
-    *("rules", "tables", "kinds", "records", "zones", "pools", "tracks", "state", "has", "cards"),
+    *("rules", "tables", "kinds", "records", *STATE_SECTIONS, "cards"),
     *("events", "settings", "interpretations"),
 )
 """Sections whose names rule text can use. Triggers and standing rules act without being named, so they are not brought

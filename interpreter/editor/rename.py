@@ -18,12 +18,24 @@ from interpreter.explain.cross_reference import WORDS
 from interpreter.language.builtins import FUNCTIONS, OWN_TYPES, OWN_VALUES
 from interpreter.language.declare import OWN_CELLS
 from interpreter.language.grammar import RESERVED_WORDS
-from interpreter.language.mentions import CELLS, Meaning, Mention
+from interpreter.language.mentions import Meaning, Mention
 from interpreter.language.syntax_errors import STATEMENTS
+from interpreter.sections.documents import STATE_SECTIONS
 
 __all__ = ["RefusedRename", "renamable", "rename"]
 
-_RENAMABLE = ("locals", "helpers", "rules", "tables", "settings", "events", "triggers", "standing", "measures", *CELLS)
+_RENAMABLE = (
+    "locals",
+    "helpers",
+    "rules",
+    "tables",
+    "settings",
+    "events",
+    "triggers",
+    "standing",
+    "measures",
+    *STATE_SECTIONS,
+)
 _RESERVED = {
     *RESERVED_WORDS,
     *OWN_CELLS,

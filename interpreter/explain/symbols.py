@@ -15,12 +15,13 @@ from interpreter.engine.pipeline import Examined
 from interpreter.engine.values import Names, type_text
 from interpreter.language.builtins import FUNCTIONS, OWN_NAMES
 from interpreter.language.check import bindings
-from interpreter.language.mentions import CELLS, Meaning, Mention, mentions_in
+from interpreter.language.mentions import Meaning, Mention, mentions_in
 from interpreter.language.model import Model
 from interpreter.language.types import NOTHING, Type
 from interpreter.reading.compose import Composition
 from interpreter.reading.files import Document
 from interpreter.reading.yaml import Mapping, Value
+from interpreter.sections.documents import STATE_SECTIONS
 
 __all__ = ["declared", "described", "mentions", "own_uses", "signature_text"]
 
@@ -78,7 +79,7 @@ def described(model: Model, meaning: Meaning) -> str:
     """Describe a name on one line; empty if there is nothing to say but its kind."""
     name, of, graph = meaning.name, meaning.of, model.graph
     match meaning.section:
-        case section if section in CELLS and name in model.groups:
+        case section if section in STATE_SECTIONS and name in model.groups:
             group = model.groups[name]
             return f"{f'{group.owner}.' if group.owner else ''}{name}: {type_text(model, group.type)}"
         case "settings" if name in model.settings:

@@ -52,6 +52,7 @@ from interpreter.reading.yaml import Scalar, Sequence, Value
 from interpreter.sections import behaviour, seating, things
 from interpreter.sections.atoms import TypeText, Whole
 from interpreter.sections.declarations import Entry, Layered
+from interpreter.sections.documents import STATE_SECTIONS
 
 __all__ = ["OWN_CALLS", "OWN_CELLS", "declare"]
 
@@ -96,10 +97,11 @@ class _Things(Reader):
         """Report names that are declared twice or reserved."""
         types = ("kinds", "tokens", "cards", "records", "pieces")
         self._distinct(types, "type", OWN_TYPES)
-        values = ("zones", "pools", "tracks", "state", "settings", "interpretations", "tables")
+        common = (section for section in STATE_SECTIONS if section != "has")  # things of seats have an owner
+        values = (*common, "settings", "interpretations", "tables")
         self._distinct(values, "value", OWN_VALUES)
         self._distinct(("records", "rules"), "call", OWN_CALLS)
-        for section in ("zones", "pools", "tracks", "state", "has"):
+        for section in STATE_SECTIONS:
             for name, layers in self.section(section):
                 if name in OWN_CELLS:
                     self.taken(name, layers[0].span)
@@ -284,7 +286,9 @@ class _Things(Reader):
 
     def _add(self, thing: Layered, type_: Type, **details: object) -> None:
         owner: Literal["", "seat"] = "seat" if isinstance(thing, seating.Belonging) else ""
-        group = replace(Group(thing.name, owner, type_, thing.first.span, thing.first.file), **details)
+        group = replace(
+            Group(thing.name, owner, type_, thing.first.span, thing.first.file), section=thing.section, **details
+        )
         if group.name in self.model.groups and self.model.groups[group.name].file:
             first = self.model.groups[group.name]
             notes = (Note("the first declaration", first.span),) if first.file else ()

@@ -34,16 +34,13 @@ from interpreter.reading.printed_tables import Cell, read_printed
 from interpreter.reading.statements import Statement
 from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, excerpt
 from interpreter.sections.declarations import Entry as Layer
-from interpreter.sections.documents import NAMED_SECTIONS
+from interpreter.sections.documents import NAMED_SECTIONS, STATE_SECTIONS
 from interpreter.sections.lookup import forms_in
 from interpreter.sections.vocabulary import Code, Form, Reference
 
-__all__ = ["CELLS", "Meaning", "Mention", "mentions_in", "sections_of"]
+__all__ = ["Meaning", "Mention", "mentions_in", "sections_of"]
 
-CELLS = ("zones", "pools", "tracks", "has", "state")
-"""Sections that declare parts of the state."""
-
-VALUES = (*CELLS, "settings", "interpretations", "roles")
+VALUES = (*STATE_SECTIONS, "settings", "interpretations", "roles")
 TYPES = ("kinds", "tokens", "cards", "records", "pieces")
 _PROCEDURES = frozenset({"setup", "round", "phase", "rule", "check", "in"})
 _NAME = re.compile(r"[a-z][a-z0-9_]*")

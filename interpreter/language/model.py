@@ -131,8 +131,8 @@ class Group(Struct, frozen=True):
     """A group of cells of the state: one cell, or one for each owner.
 
     ``type`` is the holder or value type. ``start`` is the initial value; if it is None, ``starts`` says whether the
-    cell is empty, holds ``all`` cards or the ``rest`` of the tokens. ``seen`` says who may see the content. ``range``
-    limits numbers.
+    cell is empty, holds ``all`` cards or the ``rest`` of the tokens. ``seen`` says who may see the content; ``range``
+    bounds hidden numbers where worlds are drawn. ``section`` declares it; empty for cells of the language.
     """
 
     name: str
@@ -151,6 +151,7 @@ class Group(Struct, frozen=True):
     lasts: Literal["game", "turn", "phase", "round"] = "game"
     spaces: str | None = None
     range: tuple[int, int] | None = None
+    section: str = ""
 
     @property
     def trees(self) -> tuple[core.Expression | None, ...]:

@@ -78,8 +78,6 @@ NAMED_TYPES: dict[str, Type] = {
 """Built-in types."""
 MOST_TEXTS = 8_000
 """All shipped rulesets have 2,000; each edit of a file adds its own."""
-_SECTIONS = {"zone": "zones", "piles": "zones", "pool": "pools", "track": "tracks"}
-"""Sections that declare groups of cells, by the type of the group; others are values of the state."""
 MAXIMUM_NESTING = 6
 
 
@@ -280,19 +278,15 @@ class Names:
     def bind_group(self, span: Span, group: Group) -> None:
         """Note a group of cells."""
         match group.owner:
-            case "seat":
-                self.bind(span, "has", group.name)
             case "card":
                 kind, _, name = group.name.partition(".")
                 self.bind(span, "attributes", name, kind)
-            case _ if group.file:
-                self.bind(span, _SECTIONS.get(group.type.word, "state"), group.name)
             case _:
-                self.bind(span, "language", group.name)
+                self.bind(span, group.section or "language", group.name)
 
     # --- values
 
-    @_lookup(lambda group: group and (group.owner, group.type))
+    @_lookup(lambda group: group and (group.owner, group.type, group.section))
     def group(self, name: str) -> Group | None:
         """Return a group of cells: a zone, pool, track, stock or value."""
         return self.model.groups.get(name)

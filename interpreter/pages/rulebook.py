@@ -44,6 +44,7 @@ from interpreter.pages.page import (
 from interpreter.pages.rule_sections import Teller
 from interpreter.sections import behaviour
 from interpreter.sections.declarations import Entry, amended
+from interpreter.sections.documents import STATE_SECTIONS
 
 __all__ = ["Book", "component_grid", "rulebook_of"]
 
@@ -332,8 +333,7 @@ class Book:
         yield Section("settings", "Settings", tuple(self._settings()))
 
     def _entries(self, group: Group) -> list[Entry]:
-        sections = ("has", "zones", "pools", "tracks", "state")
-        return next((found for each in sections if (found := self.composition.layers(each, group.name))), [])
+        return self.composition.layers(group.section, group.name)
 
     def _holder(self, group: Group) -> tuple[Words, ...]:
         entries = self._entries(group)
@@ -466,7 +466,7 @@ class Book:
 
     def _layers(self) -> Iterator[Block]:
         rows: list[tuple[Words, ...]] = []
-        for section in ("rules", "tables", "triggers", "standing", "zones", "pools", "tracks", "has", "state", "graph"):
+        for section in ("rules", "tables", "triggers", "standing", *STATE_SECTIONS, "graph"):
             for name, entries in self.composition.sections.get(section, {}).items():
                 head: Inline = self.teller.reference(section, name)
                 for entry in entries:

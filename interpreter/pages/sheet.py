@@ -48,6 +48,7 @@ from interpreter.reading.ruleset_files import can_have, files_of, overlays_for, 
 from interpreter.reading.statements import Statement
 from interpreter.reading.yaml import Mapping
 from interpreter.sections.declarations import Entry, cites_below
+from interpreter.sections.documents import STATE_SECTIONS
 
 __all__ = ["KINDS", "ROOM", "lines_of", "part_named", "sheet_of", "sheet_of_file"]
 
@@ -63,7 +64,6 @@ _BELOW = {"ruleset": (("edition", "deck"), ("family", "library")), "edition": ((
 _PRINTED = ("components", "tokens", "cards", "card_rows", "tables")
 """Sections that are shown as tables."""
 _RULES = ("rules", "triggers", "standing")
-_STATE = ("has", "zones", "pools", "tracks", "state")
 _LONGEST = 100
 """Most letters of rule text that stand for a change without words."""
 
@@ -177,7 +177,9 @@ def _part(ruleset: Ruleset, own: list[Document]) -> _Part:
 def _changes(document: Document) -> bool:
     """Return whether a file says more than which cards there are."""
     sections = {section for section, _ in declarations_in(document, document.root)}
-    return any(cites_below(document.root)) or not sections.isdisjoint((*_RULES, *_STATE, "tables", "nodes", "links"))
+    return any(cites_below(document.root)) or not sections.isdisjoint(
+        (*_RULES, *STATE_SECTIONS, "tables", "nodes", "links")
+    )
 
 
 def _editions(files: Sequence[Document]) -> list[str]:
@@ -337,7 +339,7 @@ class _Telling:
         a description, by their rule text, and new rules; else these only serve rules with statements."""
         items: list[Words] = []
         for section, entry in self.entries:
-            if section in (*_RULES, *_STATE) and not self._cites(entry):
+            if section in (*_RULES, *STATE_SECTIONS) and not self._cites(entry):
                 name, about = Strong(self.book.teller.heading(section, entry.name)), entry.remarks.about
                 if section in _RULES and about and (entry.covers is not None or not self.cited):
                     items.append((name, ": ", sentence(about)))

@@ -15,7 +15,7 @@ from interpreter.base.yaml_values import Mapping, Scalar, Sequence, Value, word,
 from interpreter.sections.atoms import About, Cites, LayerId, Provenance
 from interpreter.sections.vocabulary import Record
 
-__all__ = ["VERBS", "Declaration", "Entry", "Layered", "Remarks", "amended", "cites_below"]
+__all__ = ["VERBS", "Declaration", "Entry", "Layered", "OfState", "Remarks", "amended", "cites_below"]
 
 R = TypeVar("R", bound=Record)
 
@@ -126,6 +126,10 @@ class Declaration(Layered):
     removes = LayerId(
         "The file whose declaration is removed, with all layers over it; for a later layer, only that layer."
     )
+
+
+class OfState(Declaration):
+    """A declaration of cells of the state."""
 
 
 def amended(layers: list[Entry]) -> Entry:

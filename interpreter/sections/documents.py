@@ -24,11 +24,11 @@ from interpreter.sections.atoms import (
     WordId,
     ids,
 )
-from interpreter.sections.declarations import Declaration, Layered, Remarks
+from interpreter.sections.declarations import Declaration, Layered, OfState, Remarks
 from interpreter.sections.vocabulary import Either, Form, Integer, Keys, Listed, Name, Named, OneOf, Record, Word, Words
 
 __all__ = [
-    *("FILES", "NAMED_SECTIONS", "NOUNS", "SINGLE_SECTIONS"),
+    *("FILES", "NAMED_SECTIONS", "NOUNS", "SINGLE_SECTIONS", "STATE_SECTIONS"),
     *("Decisions", "Head", "Helpers", "PoliciesFile", "Scenarios", "Sections", "Waivers"),
 ]
 
@@ -118,7 +118,10 @@ NAMED_SECTIONS = tuple(key for key, form in Sections.forms.items() if isinstance
 _SINGLE = (key for key, form in Sections.forms.items() if not isinstance(form, Named) and key != "seats")
 SINGLE_SECTIONS = (*_SINGLE, "nodes", "links")
 """Sections that are a single declaration."""
-NOUNS = {each.section: each.noun for base in (Layered, Declaration) for each in base.__subclasses__() if each.noun}
+STATE_SECTIONS = tuple(each.section for each in OfState.__subclasses__())
+"""Sections that declare cells of the state."""
+_BASES = (Layered, Declaration, OfState)
+NOUNS = {each.section: each.noun for base in _BASES for each in base.__subclasses__() if each.noun}
 """Words for the declarations of each section."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interpreter.sections.atoms import Cites, Lasts, Order, Seen, StartValue, Text, TypeText, YesNo
-from interpreter.sections.declarations import Declaration
+from interpreter.sections.declarations import Declaration, OfState
 from interpreter.sections.vocabulary import Either, Integer, Keys, Name, Named, Record
 
 __all__ = ["Belonging", "Interpretation", "Role", "Seats", "Setting", "StateValue"]
@@ -23,7 +23,7 @@ class Role(Declaration, section="roles"):
 
 
 class Belonging(
-    Declaration,
+    OfState,
     section="has",
     noun="thing of a seat",
     one_of=("zone", "pool", "stock", "value"),
@@ -57,7 +57,7 @@ class Seats(Record):
     has = Named(Keys(Belonging), "The belongings of each seat.")
 
 
-class StateValue(Declaration, section="state", noun="value of the state"):
+class StateValue(OfState, section="state", noun="value of the state"):
     """A value of the game."""
 
     value = TypeText("The type of the value.", required=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interpreter.sections.atoms import Cells, Fields, Order, Printed, Seen, TypeText, Whole, YesNo
-from interpreter.sections.declarations import Declaration, Remarks
+from interpreter.sections.declarations import Declaration, OfState, Remarks
 from interpreter.sections.vocabulary import Either, Integer, Name, Named, Word, Words
 
 __all__ = ["Card", "Component", "DeckCards", "Kind", "Piece", "Pool", "RecordType", "Tokens", "Track", "Zone"]
@@ -56,7 +56,7 @@ class RecordType(Declaration, section="records", noun="record", others=TypeText(
     """The fields of a record with their types."""
 
 
-class Zone(Declaration, section="zones", noun="zone", one_of=("of", "piles of")):
+class Zone(OfState, section="zones", noun="zone", one_of=("of", "piles of")):
     """A zone of cards."""
 
     of = Name("The kind of card; `card` for any.")
@@ -67,7 +67,7 @@ class Zone(Declaration, section="zones", noun="zone", one_of=("of", "piles of"))
     top_shows = Name("The rule that shows the back of the top card.")
 
 
-class Pool(Declaration, section="pools", noun="pool"):
+class Pool(OfState, section="pools", noun="pool"):
     """A pool of tokens."""
 
     of = Name("The kind of token.", required=True)
@@ -80,7 +80,7 @@ class Pool(Declaration, section="pools", noun="pool"):
     seen = Seen()
 
 
-class Track(Declaration, section="tracks", noun="track"):
+class Track(OfState, section="tracks", noun="track"):
     """A track of priced spaces."""
 
     of = Name("The kind of token on the spaces.", required=True)

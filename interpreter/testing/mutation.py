@@ -51,6 +51,7 @@ from interpreter.language.walk import rewritten
 from interpreter.lowering.constants import RuleFailure
 from interpreter.lowering.lower import lower
 from interpreter.lowering.reach import reach_of
+from interpreter.sections.documents import STATE_SECTIONS
 from interpreter.testing.running import run_scenario
 from interpreter.testing.scenarios import Checked
 from interpreter.testing.suite import Suite
@@ -174,7 +175,7 @@ def _mutants(model: Model, citation: Citation) -> Iterator[Mutant]:
         case "result":
             yield Mutant("all are equal", lambda model: replace(model, ranking=()))
             yield Mutant("other order", lambda model: replace(model, ranking=model.ranking[::-1]))
-        case "zones" | "pools" | "tracks" | "has" | "state":
+        case section if section in STATE_SECTIONS:
             yield from _of_group(model.groups[name], model)
         case "roles":
             yield from _of_role(model.roles[name])
