@@ -122,9 +122,8 @@ class Answers:
         parts = [_code(signature_text(model, name)), form.get(signature.form, "") if signature else ""]
         for entry in reversed(composition.layers("rules", name)):
             covers = f", {entry.covers[0]} `{entry.covers[1]}`" if entry.covers else ""
-            guards = [*entry.guards, entry.get("when")]
-            when = " and ".join(f"`{word(guard)}`" for guard in guards if guard is not None)
-            about = word(entry.get("about"))
+            when = " and ".join(f"`{guard.text}`" for guard in entry.conditions)
+            about = entry.remarks.about
             head = f"- `{entry.span}`{covers}{f', when {when}' if when else ''}{f': {about}' if about else ''}"
             cites = [scalar.text for scalar in entry.cited]
             quoted = [f"  - {id} {statement.text}" for id in cites if (statement := home.examined.statements.get(id))]
@@ -136,7 +135,7 @@ class Answers:
         """Describe where a name is declared, its `about` and its citations."""
         places = declared(home.examined, meaning)
         layers = home.examined.composition.layers(meaning.section, meaning.name) if home.examined.composition else []
-        about = [word(layer.get("about")) for layer in layers]
+        about = [layer.remarks.about for layer in layers]
         cites = list(dict.fromkeys(scalar.text for layer in layers for scalar in layer.cited))
         quoted = [f"- {id} {each.text}" for id in cites if (each := home.examined.statements.get(id))]
         places_ = ", ".join(f"`{place}`" for place in places)
@@ -152,7 +151,7 @@ class Answers:
     def _file(self, path: Path, meaning: Meaning) -> str:
         id = meaning.name
         for document in self._files_called(path, meaning):
-            about = word(document.root.get("about")) or word(document.root.get("title"))
+            about = document.head.about or document.head.title
             return "\n\n".join(filter(None, [f"{document.kind} **{id}**", about, f"`{document.file.name}`"]))
         return ""
 

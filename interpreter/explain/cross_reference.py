@@ -111,15 +111,14 @@ class Explanation(Struct, frozen=True):
 def part_of(ruleset: Rules, section: str, entry: Entry) -> Part:
     """Describe one layer of a declaration."""
     covers = entry.covers
-    guards = [guard for guard in (*entry.guards, entry.get("when")) if isinstance(guard, Scalar)]
     cites = [*entry.cited, *(_line_cites(ruleset, entry) if section == "rules" else ())]
     short = section in TEXTS
     return Part(
         file=entry.file,
         place=line_of(entry.span),
         covers=f"{covers[0]} {covers[1]}" if covers else "",
-        when=" and ".join(" ".join(guard.text.split()) for guard in guards) if short else "",
-        about=word(entry.get("about")) if short else "",
+        when=" and ".join(" ".join(guard.text.split()) for guard in entry.conditions) if short else "",
+        about=entry.remarks.about if short else "",
         text=written(section, entry),
         cites=tuple(quote(ruleset, id) for id in dict.fromkeys(cite.text for cite in cites)),
     )

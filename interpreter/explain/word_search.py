@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from interpreter.base.plurals import counted
-from interpreter.base.yaml_values import word
 from interpreter.engine.citations import citations_of
 from interpreter.engine.rules import Rules
 from interpreter.explain.cross_reference import WORDS, Explanation, Use, line_of
 from interpreter.reading.yaml import Mapping, Scalar, Value
+from interpreter.sections.behaviour import Event
 
 __all__ = ["said"]
 
@@ -79,7 +79,7 @@ def _declarations(ruleset: Rules) -> Iterator[_Sentence]:
         for name, entries in names.items() if section in WORDS and section != "says" else ():
             for entry in entries:
                 label = f"{WORDS[section]} `{name}`"
-                yield _Sentence(label, line_of(entry.span), name, " ".join(word(entry.get("about")).split()))
+                yield _Sentence(label, line_of(entry.span), name, " ".join(entry.remarks.about.split()))
 
 
 def _statements(ruleset: Rules) -> Iterator[_Sentence]:
@@ -97,7 +97,7 @@ def _log(ruleset: Rules) -> Iterator[_Sentence]:
     for section in ("events", "says"):
         for name, entries in sections.get(section, {}).items():
             for entry in entries:
-                for scalar in _texts(entry.value if section == "says" else entry.get("says")):
+                for scalar in _texts(entry.value if section == "says" else entry.read(Event).says):
                     yield _Sentence(f"{WORDS[section]} `{name}`", line_of(scalar.span), "", scalar.text)
 
 

@@ -57,7 +57,7 @@ from interpreter.language.walk import descendants
 from interpreter.reading.compose import Composition, phases_of
 from interpreter.reading.statements import Statement, unknown_statement
 from interpreter.reading.yaml import Scalar, Sequence, Value
-from interpreter.sections.behaviour import Ranking, RankKey, Standing, Trigger
+from interpreter.sections.behaviour import Ranking, RankKey, Rule, Standing, Trigger
 from interpreter.sections.declarations import Entry
 from interpreter.sections.things import Kind
 from interpreter.sections.vocabulary import Keys
@@ -210,11 +210,12 @@ class _Whole(Checker):
                 self._header(name, index, entry, form, tree)
 
     def _parse_rule(self, entry: Entry) -> tuple[Form, Body | None]:
-        if (text := entry.get("is")) is not None:
-            return "is", parsed(text, parse_function, self.report)
-        if (text := entry.get("permits")) is not None:
-            return "permits", parsed(text, parse_verdict, self.report)
-        return "does", self._procedure(entry.get("does"))
+        rule = entry.read(Rule)
+        if rule.is_ is not None:
+            return "is", parsed(rule.is_, parse_function, self.report)
+        if rule.permits is not None:
+            return "permits", parsed(rule.permits, parse_verdict, self.report)
+        return "does", self._procedure(rule.does)
 
     def _procedure(self, text: Value | None) -> nodes.Procedure | None:
         tree = parsed(text, parse_procedure, self.report)
@@ -337,10 +338,10 @@ class _Whole(Checker):
         tree = self.bodies.get((name, index))
         if tree is None:
             return None
-        guards = [guard for guard in (*entry.guards, entry.get("when")) if isinstance(guard, Scalar)]
+        guards = list(entry.conditions)
         if guards and index == 0:
             self.error("E507", "no layer below answers if `when` is false", guards[0].span)
-        covers, cites = entry.covers, _texts(words(entry.get("cites")))
+        covers, cites = entry.covers, _texts(entry.remarks.cites)
         verb = covers[0] if covers is not None else ""
         about = ("layer", name, index, entry.file, entry.part, entry.span, verb, cites)
         checked = partial(self._checked_layer, name, index, entry, verb, tree, guards, cites)
@@ -527,7 +528,7 @@ class _Whole(Checker):
 
     def _all_cites(self) -> Iterator[Scalar]:
         for document in self.composition.documents:
-            yield from words(document.root.get("cites"))
+            yield from document.head.cites
         for section in self.composition.sections.values():
             for layers in section.values():
                 for entry in layers:

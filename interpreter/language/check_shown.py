@@ -61,7 +61,7 @@ class Shown(Checker):
         for keys in self.composition.read(behaviour.Event):
             said, fields = self.model.events[keys.name].says, list(self.model.events[keys.name].fields.items())
             for layer in keys.layers:
-                said.update(self._says(layer.get("says"), fields))
+                said.update(self._says(layer.read(behaviour.Event).says, fields))
         self._alternatives()
         self.sayable = sayable(self.model, self._columns(drawings.Board), self._columns(drawings.Panel))
         for name, layers in self.composition.sections.get("says", {}).items():

@@ -18,7 +18,6 @@ from interpreter.language.types import IntType, TextType
 from interpreter.reading.printed_tables import Cell, PrintedTable
 from interpreter.reading.yaml import Scalar
 from interpreter.sections import things
-from interpreter.sections.atoms import Cells
 from interpreter.sections.declarations import Entry
 
 __all__ = ["Cards"]
@@ -56,7 +55,7 @@ class Cards(Reader):
                 self.unknown("kind of card", name, self.model.card_kinds, layers[-1].span)
                 continue
             entry = layers[-1]
-            value = {each.key.text: each.value for each in entry.entries}.get("is")
+            value = entry.read(things.Card).source.get("is")
             if isinstance(value, Scalar) and isinstance(value.value, int):
                 if value.value > MAXIMUM_CARDS:
                     self.error("E313", f"got {value.text} cards, want at most {MAXIMUM_CARDS:,}", value.span)
@@ -93,7 +92,7 @@ class Cards(Reader):
     def _cells(self, kind: CardKind) -> Iterator[tuple[Scalar, Scalar | None]]:
         """Yield the cells in later files."""
         for layer in self.composition.layers("cards", kind.name):
-            yield from Cells.read(layer.get("cells"))
+            yield from layer.read(things.Card).cells
 
     def _check_missing(self, kind: CardKind) -> None:
         """Report an attribute without a column that does not have a cell for each card."""

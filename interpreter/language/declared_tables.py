@@ -31,7 +31,7 @@ class Tables(Reader):
     def tables(self) -> None:
         for declared in self.composition.read(TableKeys):
             name, layers = declared.name, declared.layers
-            whole = [position for position, layer in enumerate(layers, 1) if layer.get("is") is not None]
+            whole = [position for position, layer in enumerate(layers, 1) if layer.read(TableKeys).is_ is not None]
             if not whole:
                 self.error("E306", f"table `{name}` has no cells: give them as `is`", layers[0].span)
                 continue
@@ -148,7 +148,7 @@ class Tables(Reader):
         many = Note(f"this ruleset is for {players.low} to {players.high} players")
         notes = (many,) if "players" in table.keys else ()
         remedy = None
-        if notes and not any(document.root.get("players") for document in self.composition.documents):
+        if notes and not any(document.players for document in self.composition.documents):
             remedy = "no file has `players: 2..6`, the number of players: is an edition missing"
         for kind in filter(None, map(self.model.kinds.get, table.keys)):
             layers = [entry for section in ("kinds", "tokens") for entry in self.composition.layers(section, kind.name)]

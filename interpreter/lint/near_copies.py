@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.engine.ruleset import Ruleset
 from interpreter.lint.places import Place, place_of
-from interpreter.reading.yaml import Scalar
+from interpreter.sections.behaviour import Rule
 from interpreter.sections.declarations import Entry
 
 __all__ = ["LONGEST", "near_copies"]
@@ -54,8 +54,8 @@ def near_copies(family: Sequence[Ruleset], files: Collection[str]) -> Iterator[D
 
 def _lines(entry: Entry) -> Counter[str]:
     """Return the significant lines of a procedure, without comments and citations."""
-    text = entry.get("does")
-    if not isinstance(text, Scalar):
+    text = entry.read(Rule).does
+    if text is None:
         return Counter()
     lines = (re.sub(r"\s*(#|\bcites [A-Z]).*", "", line).strip() for line in text.text.split("\n"))
     return Counter(line for line in lines if not _SAYS_NOTHING.fullmatch(line))

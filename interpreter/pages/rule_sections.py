@@ -36,8 +36,7 @@ from interpreter.pages.page import (
     joined,
 )
 from interpreter.reading.statements import Statement
-from interpreter.reading.yaml import Scalar
-from interpreter.sections.behaviour import Rule, Standing, Trigger
+from interpreter.sections.behaviour import Standing, Trigger
 from interpreter.sections.declarations import Entry, amended
 
 __all__ = ["Teller", "sentence"]
@@ -88,8 +87,7 @@ class Teller:
 
     def guard(self, entry: Entry) -> tuple[Inline, ...]:
         """Return the conditions under which a layer applies."""
-        texts = [*entry.guards, entry.read(Rule).when]
-        conditions: list[Inline] = [Code(" ".join(each.text.split())) for each in texts if isinstance(each, Scalar)]
+        conditions: list[Inline] = [Code(" ".join(each.text.split())) for each in entry.conditions]
         return tuple(joined(conditions))
 
     def template(self, phrases: dict[str, Phrase] | None) -> tuple[Inline, ...]:

@@ -50,11 +50,18 @@ class Entry(Struct, frozen=True, dict=True):
 
     def read(self, record: type[R]) -> R:
         """Return the keys as a record."""
-        return record(Mapping(self.entries, self.value.span))
+        keys = self.value if isinstance(self.value, Mapping) else Mapping(self.entries, self.value.span)
+        return record(keys)
 
     @property
     def remarks(self) -> Remarks:
         return self.read(Remarks)
+
+    @property
+    def conditions(self) -> tuple[Scalar, ...]:
+        """Return the conditions under which a layer applies: those of the enclosing parts, and its own."""
+        own = self.get("when")
+        return (*self.guards, own) if isinstance(own, Scalar) else self.guards
 
     @cached_property
     def cited(self) -> tuple[Scalar, ...]:
