@@ -11,7 +11,7 @@ from errno import EACCES, ENOENT
 from functools import wraps
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import click
 from msgspec import Struct
@@ -360,7 +360,7 @@ class Request(Struct, frozen=True):
         return processes(number) if number > 1 else None, ALONE if self.jobs is None else 0.0
 
 
-class Setup(Struct, frozen=True):
+class Setup(NamedTuple):
     """How a game begins: a ruleset composed for a number of players, the requested overlays, and checked settings."""
 
     ruleset: Ruleset

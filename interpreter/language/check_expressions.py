@@ -124,7 +124,7 @@ class Expressions(Reporter):
         return checked if before is None else core.Logic("and", before, checked, type=BOOL, span=span or node.span)
 
     def conjuncts(self, test: nodes.Expr | None) -> tuple[core.Expression, ...]:
-        """Split a condition at its `and`s, so that a refusal can name those that fail. Facts of each part hold for
+        """Split a condition at each `and`, so that a refusal can name those that fail. Facts of each part hold for
         those after it."""
         if isinstance(test, nodes.Binary) and test.operator == "and":
             return (*self.conjuncts(test.left), *self.conjuncts(test.right))
