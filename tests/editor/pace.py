@@ -14,8 +14,8 @@ from time import process_time
 
 from interpreter.editor.workspace import Desk
 
-KEYS = "# typed"
-TYPED = "\n  typed: {is: 3 + 4}\n"
+KEYS = "# a sentence that somebody types above a rule"
+TYPED = "\n  typed: {is: 3 + 4 * 12 - 100}\n"
 
 
 def paces(path: Path) -> list[list[float]]:
