@@ -139,8 +139,9 @@ def _alone(document: Document, model: Model, known: set[int]) -> list[Binding]:
         if isinstance(form, Code) and not form.is_template(scalar) and known.isdisjoint(_extent(scalar.span)):
             text = excerpt(scalar)
             tree = None if isinstance(text, Diagnostic) else parse_as(form.start, text)[0]
+            first = len(names.bindings)
             check_quietly(tree, names, Frame(), next((e.key.text for e in _holders(document, scalar.span)), ""))
-            bound = {binding.span.start for binding in names.bindings}
+            bound = {binding.span.start for binding in names.bindings[first:]}
             for node in descendants(tree):
                 if isinstance(node, nodes.Attribute) and node.name_span.start not in bound:
                     declarations = set(_with_attribute(model, node.name))

@@ -26,7 +26,7 @@ MOST_STACKS = 2_000
 _ENDS = "$END", "_NL", "_DEDENT", "_INDENT", "COLON", "RPAR", "RSQB", "TO", "FROM", "AS", "IN", "ELSE", "BY", "COMMA"
 _BEGINS = "EQUAL", "SETTLE", "REQUIRE", "NAME", "INT", "FOR", "AT", "ONCE", "TIMES"
 """Terminals that end a construct, and those that can begin the shortest one in its place."""
-_WORDS = {"NAME": "name", "INT": "1", "TEXT": '""', "CITE": "A-1", "COMPARE": "=="}
+_WORDS = {"NAME": "name", "INT": "1"}
 """Texts of the terminals that are no fixed words."""
 
 
@@ -56,7 +56,7 @@ def finished(start: Start, text: str) -> nodes.Node | None:
             parser.feed_token(Token(terminal, _WORDS.get(terminal, terminal), last, 0, 0, 0, 0, last))
         tree = end()
         return cast(nodes.Node, Builder(Typed(SourceFile("", whole))).build(tree))
-    except (UnexpectedCharacters, UnexpectedToken, MisalignedError, MisplacedError, ReservedError):
+    except (UnexpectedCharacters, UnexpectedToken, MisalignedError, MisplacedError, ReservedError, RecursionError):
         return None
 
 
