@@ -262,11 +262,12 @@ class Scene:
 
     def panels(self, is_open: Callable[[Panel], bool]) -> list[tuple[Panel, Data]]:
         """Return the visible panels in order."""
-        open_ = [panel for panel in panels_of(self.model) if is_open(panel) and self._holds(panel)]
+        open_ = [panel for panel in panels_of(self.model) if is_open(panel) and self.holds(panel)]
         visible = [(panel, self.panel(panel)) for panel in open_]
         return [each for each in visible if self.model.panels or not _is_empty(each[1].get("value"))]
 
-    def _holds(self, panel: Panel) -> bool:
+    def holds(self, panel: Panel) -> bool:
+        """Return whether the condition of a panel holds, as far as the seat can know."""
         value = self._known(panel.test, self.env(panel)) if panel.test is not None else True
         return not isinstance(value, Veil) and bool(value)
 

@@ -145,9 +145,10 @@ class View:
         return pointing
 
     def sums(self) -> Panel | None:
-        """Return the calculator panel if it is open."""
-        panels = panels_of(self.live.game.ruleset.model)
-        return next((panel for panel in panels if panel.form == "sums" and self.is_open(panel)), None)
+        """Return the calculator panel if it is open, and its condition holds."""
+        open_ = [p for p in panels_of(self.live.game.ruleset.model) if p.form == "sums" and self.is_open(p)]
+        scene = Scene(self.live, self.game, self.seat, self.language) if open_ else None
+        return next((panel for panel in open_ if scene is not None and scene.holds(panel)), None)
 
     # --- windows
 
@@ -348,10 +349,11 @@ class View:
         scene = Scene(self.live, game, self.seat, self.language)
         pointing = tried(lambda: self._marked(scene), None)
         none: list[tuple[Panel, Data]] = []
-        panels = [each for each in tried(lambda: scene.panels(self.is_open), none) if each[0].form != "sums"]
+        visible = tried(lambda: scene.panels(self.is_open), none)
+        panels = [each for each in visible if each[0].form != "sums"]
         windows = [panel for panel in panels_of(game.ruleset.model) if panel.at == "window"]
         shown = {panel.name: data for panel, data in panels}
-        shown |= {p.name: scene.sums(p, self.picks) for p in windows if p.form == "sums" and self.is_open(p)}
+        shown |= {panel.name: scene.sums(panel, self.picks) for panel, _ in visible if panel.form == "sums"}
         opened = [(p, shown[p.name], scene.heading(p.name), self.needed(p)) for p in windows if p.name in shown]
         board, now = tried(scene.board, None), tried(scene.status, None)
         prompt = tried(lambda: self._prompt(pointing) if pointing is not None else None, None)
@@ -360,7 +362,7 @@ class View:
         decision = self.decision()
         mark = marks.get(decision.name, "ring") if decision is not None else "ring"
         common = {"view": self, "live": self.live, "public": self.seat == PUBLIC}
-        adding = self.sums() is not None
+        adding = any(panel.form == "sums" for panel, _ in visible)
         at = {place: [each for each in panels if each[0].at == place] for place in ("status", "board", "side")}
         status = [each for each in at["status"] if each[0].form == "columns"]
         buttons = [(panel, scene.heading(panel.name), self.is_open(panel), self.needed(panel)) for panel in windows]

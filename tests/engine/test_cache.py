@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from interpreter.authoring.validation import validate
 from interpreter.base import paths
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.source import SourceFile
 from interpreter.bots.registry import bots_of
+from interpreter.cli.main import cli
 from interpreter.compiler.wasm import compiled_machine as compiled
 from interpreter.compiler.wasm import module
 from interpreter.engine import cache
@@ -171,6 +173,13 @@ def test_places_come_back(kept: Path, loads: list[str]) -> None:
     assert (str(span), span.text) == (str(same), same.text)
     assert second.composition.sections["rules"]["points"][0].span.file is same.file
     assert explain(second, "points") == explain(first, "points")
+
+
+def test_nowhere_comes_back(kept: Path, loads: list[str]) -> None:
+    """What the checker inserts has no place, and a module names none for it."""
+    first, second = (CliRunner().invoke(cli, ["show", "usa-2018", "--wat"]) for _ in range(2))
+    assert loads == ["usa-2018"]
+    assert first.stdout == second.stdout
 
 
 def test_a_game_from_the_cache_reads_no_file(kept: Path, own: Path) -> None:
@@ -536,6 +545,7 @@ import interpreter
 from interpreter.compiler.wasm import module
 from interpreter.compiler.wasm import compiled_machine as machine
 from interpreter.bots.registry import bots_of
+from interpreter.cli.main import cli
 from interpreter.play.match import Match
 module._made = None
 ruleset = interpreter.load("goofspiel")

@@ -14,8 +14,12 @@ from typing import Any
 
 import httpx
 import pytest
+from msgspec.structs import replace
 
 from interpreter.engine.game import Game
+from interpreter.language import core
+from interpreter.language.types import BOOL
+from interpreter.serve import scene, table_page
 from interpreter.serve.live import Live
 from interpreter.serve.table_page import DATED, View
 from interpreter.serve.web import application
@@ -331,6 +335,23 @@ def test_the_calculator_adds_up_whoever_chooses_meanwhile(served: Served) -> Non
     served.done(live.choose(seat, again(live, seat)))
     tab.act("point", thing="node::1")
     assert len(tab.shown.picks) == 1
+
+
+def test_a_calculator_whose_condition_does_not_hold_takes_nothing(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live, link, _ = buying(served)
+    tab = Page(served, link)
+    tab.act("open", panel="calculator")
+    assert tab.shown.sums() is not None
+    model, never = live.game.ruleset.model, core.Const(False, type=BOOL)
+    panels = [replace(panel, test=never) if panel.form == "sums" else panel for panel in model.panels]
+    for place in (scene, table_page):
+        monkeypatch.setattr(place, "panels_of", lambda model: panels)
+    tab.act("point", thing="node::1")
+    assert tab.shown.picks == []
+    assert tab.shown.sums() is None
+    assert "calculator" not in tab.shown.pieces()["windows"]
 
 
 @pytest.mark.parametrize("action", ["option", "slot", "number", "more", "point", "hint", "undo", "bot", "sit", "fork"])

@@ -87,7 +87,7 @@ class FunctionBuilder:
 
     def add(self, statement: ops.Statement) -> None:
         """Add a statement, at the present position in the rule text if it has none."""
-        if statement.span is NOWHERE and self.span is not NOWHERE:
+        if statement.span == NOWHERE and self.span != NOWHERE:
             statement = replace(statement, span=self.span)
         self.body.append(statement)
 

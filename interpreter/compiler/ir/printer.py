@@ -55,7 +55,7 @@ class _Writer:
         if not body:
             yield f"{pad}pass"
         for statement in body:
-            place = str(statement.span) if statement.span is not NOWHERE else ""
+            place = str(statement.span) if statement.span != NOWHERE else ""
             if place and place != self._place:
                 self._place = place
                 yield f"{pad}# {place}"

@@ -58,7 +58,7 @@ class _Writer:
     def _block(self, body: Iterable[ops.Statement], depth: int) -> Iterator[str]:
         pad = "  " * depth
         for statement in body:
-            if statement.span is not NOWHERE and (place := str(statement.span)) != self._place:
+            if statement.span != NOWHERE and (place := str(statement.span)) != self._place:
                 self._place = place
                 yield f"{pad};; {place}"
             yield from self._statement(statement, pad, depth)
