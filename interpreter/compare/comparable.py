@@ -17,7 +17,8 @@ from interpreter.compare.outline import Outline
 from interpreter.compare.partial_evaluation import applied
 from interpreter.compare.play_order import Topic, nodes_of, placed, play_of, topics_of
 from interpreter.engine.ruleset import Ruleset
-from interpreter.explain.cross_reference import Part, for_readers, part_of, type_text
+from interpreter.engine.values import type_text
+from interpreter.explain.cross_reference import Part, for_readers, part_of
 from interpreter.kernel.state import Value
 from interpreter.language import core
 from interpreter.language.model import Model, RuleLayer
@@ -112,7 +113,7 @@ class View:
         their names."""
         of = type_.of if isinstance(type_, MadeType) else None
         if of is not None and isinstance(value, tuple) and len(value) > 1 and value == tuple(self.model.values(of)):
-            return f"every {type_text(self.ruleset, of)}"
+            return f"every {type_text(self.ruleset.model, of)}"
         return self.shown(value, type_)
 
     def shown(self, value: Value, type_: Type) -> str:

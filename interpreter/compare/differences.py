@@ -29,7 +29,8 @@ from interpreter.compare.presentation import (
 )
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.setup import default_settings
-from interpreter.explain.cross_reference import type_in_words, type_text
+from interpreter.engine.values import type_text
+from interpreter.explain.cross_reference import type_in_words
 from interpreter.kernel.state import Value
 from interpreter.language.model import CardRow, Group, Role, Table
 from interpreter.language.types import CardHolderType, IntType, TokenHolderType
@@ -332,7 +333,7 @@ class _Pair:
         return f"by {keys} – " + "; ".join(f"{keys}: {value}" for keys, value in cells.items())
 
     def _keys(self, view: View, table: Table) -> tuple[str, ...]:
-        return (*table.keys, type_text(view.ruleset, table.gives))
+        return (*table.keys, type_text(view.ruleset.model, table.gives))
 
     def _cells(self, view: View, table: Table) -> dict[str, str]:
         """Return the cells by their keys in rule notation, without cells for other numbers of players if it is
@@ -395,7 +396,7 @@ def _kinds(view: View) -> dict[str, str]:
 
 def _records(view: View) -> dict[str, str]:
     return {
-        name: ", ".join(f"{key}: {type_text(view.ruleset, of)}" for key, of in fields.items())
+        name: ", ".join(f"{key}: {type_text(view.ruleset.model, of)}" for key, of in fields.items())
         for name, fields in view.model.records.items()
     }
 
@@ -434,7 +435,7 @@ def _roles(view: View) -> dict[str, str]:
 
 def _settings(view: View) -> dict[str, str]:
     declared = view.ruleset.model.settings.values()
-    return {setting.name: f"{type_text(view.ruleset, setting.type)}: {setting.about}" for setting in declared}
+    return {setting.name: f"{type_text(view.ruleset.model, setting.type)}: {setting.about}" for setting in declared}
 
 
 # --- helpers

@@ -15,7 +15,7 @@ from msgspec import Struct
 from interpreter.compare.comparable import View
 from interpreter.compare.play_order import nodes_of, topics_of
 from interpreter.engine.ruleset import Ruleset
-from interpreter.explain.cross_reference import type_text
+from interpreter.engine.values import type_text
 from interpreter.language import core
 from interpreter.language.model import Board, Measure, Model, Phrase, plural
 from interpreter.language.translations import TITLED
@@ -50,7 +50,7 @@ def presented(view: View) -> Iterator[Presented]:
     noted, offered = _happens(model)
     for event in model.events.values():
         if event.name in noted:
-            values = ", ".join(f"{name}: {type_text(view.ruleset, type_)}" for name, type_ in event.fields.items())
+            values = ", ".join(f"{name}: {type_text(model, type_)}" for name, type_ in event.fields.items())
             yield _thing("events", "event", event.name, plain_facts({"with": values}) | _says(view, "says", event.says))
     for name, phrases in model.says.items():
         says = model.events[name].says if name in model.events else {}

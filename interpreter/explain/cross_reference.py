@@ -19,6 +19,7 @@ from interpreter.base.suggest import did_you_mean, did_you_mean_one_of
 from interpreter.base.yaml_values import word
 from interpreter.engine.citations import Citation, citations_of
 from interpreter.engine.rules import Rules
+from interpreter.engine.values import type_text
 from interpreter.language import core
 from interpreter.language.model import Table
 from interpreter.language.types import NOTHING, IntType, KindType, Type
@@ -42,7 +43,6 @@ __all__ = [
     "quote",
     "statement_explained",
     "type_in_words",
-    "type_text",
     "written",
 ]
 
@@ -171,13 +171,13 @@ def facts_of(ruleset: Rules, section: str, name: str) -> Iterator[tuple[str, str
         case "rules":
             rule = model.rules[name]
             yield "form", rule.form
-            yield "takes", ", ".join(f"{parameter}: {type_text(ruleset, of)}" for parameter, of in rule.parameters)
-            yield "gives", type_text(ruleset, rule.result) if rule.form != "permits" and rule.result != NOTHING else ""
+            yield "takes", ", ".join(f"{parameter}: {type_text(model, of)}" for parameter, of in rule.parameters)
+            yield "gives", type_text(model, rule.result) if rule.form != "permits" and rule.result != NOTHING else ""
             yield "is", _place_in_game(ruleset, name)
         case "tables":
             table = model.tables[name]
             yield "keys", ", ".join(table.keys)
-            yield "gives", type_text(ruleset, table.gives)
+            yield "gives", type_text(model, table.gives)
         case "triggers":
             yield "event", model.triggers[name].event
             yield "phases", _phases(ruleset, name)
@@ -187,19 +187,13 @@ def facts_of(ruleset: Rules, section: str, name: str) -> Iterator[tuple[str, str
             yield from doubt.readings.items()
         case "settings":
             setting = model.settings[name]
-            yield "type", type_text(ruleset, setting.type)
+            yield "type", type_text(model, setting.type)
             yield "check", setting.check or ""
-
-
-def type_text(ruleset: Rules, type_: Type) -> str:
-    """Format a type in the words of the ruleset, which may have its own word for a node."""
-    graph = ruleset.model.graph
-    return re.sub(r"\bnode\b", graph.node, str(type_)) if graph is not None else str(type_)
 
 
 def type_in_words(ruleset: Rules, type_: Type) -> str:
     """Format a type for readers who do not know the rule language: ``number``, ``seat or none``."""
-    named = type_text(ruleset, type_.sure)
+    named = type_text(ruleset.model, type_.sure)
     return _PLAIN.get(named, named) + (" or none" if type_.optional else "")
 
 
