@@ -326,15 +326,13 @@ class _Whole(Checker):
             if signature is None or signature.unread:
                 continue
             checked = tuple(
-                layer
-                for index, entry in enumerate(layers)
-                if (layer := self._layer(name, index, entry, signature)) is not None
+                layer for index, entry in enumerate(layers) if (layer := self._layer(name, index, entry)) is not None
             )
             if len(checked) == len(layers):
                 form = cast(Form, signature.form)
                 self.model.rules[name] = CheckedRule(name, form, signature.parameters, signature.result, checked)
 
-    def _layer(self, name: str, index: int, entry: Entry, signature: Signature) -> RuleLayer | None:
+    def _layer(self, name: str, index: int, entry: Entry) -> RuleLayer | None:
         tree = self.bodies.get((name, index))
         if tree is None:
             return None

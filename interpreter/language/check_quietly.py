@@ -64,7 +64,7 @@ def _condition(expressions: Expressions, test: nodes.Expr | None) -> None:
 
 
 def _add_bound(names: Names, frame: Frame, decision: str, alternative: str) -> None:
-    """Add the variables of an alternative; without one, those that all alternatives of the decision have."""
+    """Add the variables of an alternative; of one that the decision does not have, the actor alone."""
     alternatives = names.model.alternatives
     for name, type_ in alternatives.get(f"{decision}.{alternative}", [("who", SEAT)]):
         if frame.find(name) is None:

@@ -261,7 +261,7 @@ class _Reader:
             elif isinstance(inside, Sequence):
                 for scalar in words(inside):
                     self.mention(scalar.span, "members", scalar.text, name, declares=True)
-        holder = {"records": value, "events": entry.value, "cards": entry.value}.get(section)
+        holder = value if section in ("records", "events", "cards") else None
         if section in ("events", "cards") and isinstance(holder, Mapping):
             holder = holder.get("with" if section == "events" else "has")
         if isinstance(holder, Mapping):

@@ -262,9 +262,9 @@ class Names:
 
     # --- bindings
 
-    def bind(self, span: Span, section: str, name: str, of: str = "", type_: Type | None = None) -> None:
+    def bind(self, span: Span, section: str, name: str, of: str = "") -> None:
         """Note what a name at a place means."""
-        self.bindings.append(Binding(span, section, name, of, None, type_))
+        self.bindings.append(Binding(span, section, name, of))
 
     def bind_local(self, span: Span, variable: Variable, *, declares: bool = False) -> None:
         """Note a local, unless it is introduced elsewhere than in a text. One that has the name of its type means
