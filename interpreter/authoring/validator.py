@@ -29,8 +29,8 @@ from interpreter.language.declare import declare
 from interpreter.language.policies import policies_in, policies_of, unspoken
 from interpreter.language.translations import sayable_in
 from interpreter.play.table_module import check_module
-from interpreter.reading.compose import Composition, check_references, compose, declared_in
-from interpreter.reading.dependencies import Evidence, Now, digest, found_again, looked_at, noted
+from interpreter.reading.compose import Composition, check_references, compose, declared_in, only
+from interpreter.reading.dependencies import Evidence, Now, at_one_moment, found_again, looked_at, noted
 from interpreter.reading.files import (
     KINDS,
     MOST_LISTED,
@@ -71,8 +71,6 @@ class Result(Struct, frozen=True):
     taken: tuple[str, ...] = ()
     """Overlays that some numbers of players require."""
     has_model: bool = False
-    sayable: str = ""
-    """Names for which a words file can have texts, one in a line: as one text they are read faster."""
     absent: dict[tuple[str, Path], tuple[Diagnostic, ...]] = {}
     """Decisions of each policies file, by name and path, that the ruleset does not have."""
 
@@ -83,7 +81,7 @@ class Result(Struct, frozen=True):
 
 def validated(targets: Sequence[str], overlays: Sequence[str], validation: Validation, now: Now) -> None:
     """Validate targets and add what is found to a validation. ``now`` knows accesses that were looked up already."""
-    with ExitStack() as stack:
+    with at_one_moment(), ExitStack() as stack:
         validators: dict[tuple[Path, ...], _Validator] = {}
 
         def validator(shelf: Shelf) -> _Validator:
@@ -212,7 +210,7 @@ class _Validator:
 
     def _alone(self, document: Document) -> None:
         self.validation.saw(document)
-        self.report(self.answers.to(("alone", *_words_of(document)), lambda: check_alone(document)))
+        self.report(self.answers.to(("alone", *document.identity), lambda: check_alone(document)))
 
     def _in_rulesets(self, document: Document, overlays: Iterable[str] = (), *, at_hand: bool = False) -> None:
         """Check the ruleset itself, or every ruleset that contains the file or can contain it."""
@@ -235,7 +233,7 @@ class _Validator:
         def rooms() -> list[Diagnostic]:
             return list(check_rooms(with_files(self.shelf, overlays)[0], document, self._examined(document, overlays)))
 
-        return self.answers.to(("rooms", *_words_of(document), *overlays), rooms)
+        return self.answers.to(("rooms", *document.identity, *overlays), rooms)
 
     def _part(self, document: Document, overlays: Iterable[str], *, at_hand: bool) -> None:
         unknown = dict[str, set[Span | None]]()
@@ -278,7 +276,7 @@ class _Validator:
             composition = self._composition(ruleset, overlays)
             return list(self._meets(document, ruleset, overlays, composition)) if composition is not None else []
 
-        return self.answers.to(("meets", *_words_of(document), *_words_of(ruleset), *overlays), met)
+        return self.answers.to(("meets", *document.identity, *ruleset.identity, *overlays), met)
 
     def _meets(
         self, document: Document, ruleset: Document, overlays: tuple[str, ...], composition: Composition
@@ -297,30 +295,38 @@ class _Validator:
             other_names = declared_in(other)
             for declared in below:  # names that files of the ruleset declare for the overlay
                 other_names.update((name, {""}) for name, files in declared.items() if id in files)
+            common = own_names.keys() & other_names.keys()
             combinations = {
                 tuple(sorted({own, foreign} - {"", id, document.id, *ids}))
-                for name in own_names.keys() & other_names.keys()
+                for name in common
                 for own in own_names[name]
                 for foreign in other_names[name]
             }
             for more in sorted(combinations, key=lambda names: (len(names), names)):
                 if not reported.isdisjoint(
-                    clashes := list(self._clashes(document, other, ruleset, [*overlays, id], more))
+                    clashes := list(self._clashes(document, other, ruleset, [*overlays, id], more, common))
                 ):
                     continue
                 reported.update(clashes)
                 yield from clashes
 
     def _clashes(
-        self, document: Document, other: Document, ruleset: Document, overlays: list[str], more: tuple[str, ...]
+        self,
+        document: Document,
+        other: Document,
+        ruleset: Document,
+        overlays: list[str],
+        more: tuple[str, ...],
+        common: set[str],
     ) -> Iterator[Diagnostic]:
-        """Yield clashes of a file with an overlay, and with ``more`` overlays that either of them mentions."""
+        """Yield clashes of a file with an overlay, and with ``more`` overlays that either of them mentions, over names
+        that they have in common."""
         stack = [*overlays, *more]
         composition, diagnostics = compose(self.shelf, ruleset, stack)
         if any(diagnostic.code in ("E030", "E031", "E505") for diagnostic in diagnostics):
             return  # they cannot be combined
         if composition is not None:
-            declare(composition, diagnostics.append)
+            declare(only(composition, common), diagnostics.append)
         for clash in diagnostics:
             places = [Note("the other", clash.span), *clash.notes]
             own = next((note for note in places if note.span and note.span.file == document.file), None)
@@ -357,7 +363,7 @@ class _Validator:
 
     def _new_result(self, ruleset: Document, overlays: tuple[str, ...]) -> Result:
         self.validation.tell(" with ".join((ruleset.id, *overlays)))
-        question = ("examined", *_words_of(ruleset), *overlays)
+        question = ("examined", *ruleset.identity, *overlays)
         return self.answers.to(question, lambda: _result_of(self.shelf, self._examined(ruleset, overlays)))
 
     def _examined(self, ruleset: Document, overlays: tuple[str, ...]) -> Examined:
@@ -366,7 +372,7 @@ class _Validator:
         if key not in self.examined:
             with noted() as evidence:
                 shelf, stack, errors = with_files(self.shelf, overlays)
-                examined = Examined(errors) if errors else examine(shelf, ruleset, stack)
+                examined = Examined(errors) if errors else examine(shelf, ruleset, stack, answers=self.answers)
                 if examined.model is not None and not examined.errors:
                     family_policies(self.shelf, examined)
             self.examined[key] = examined, evidence
@@ -428,7 +434,7 @@ class _Validator:
             groups.setdefault((ruleset, scenario.overlays), []).append((scenario, ruleset))
         found: dict[_Stack, Iterator[list[Diagnostic]]] = {}
         for (ruleset, overlays), group in groups.items():
-            question = ("scenarios", *_words_of(document), ruleset, *overlays)
+            question = ("scenarios", *document.identity, ruleset, *overlays)
             found[ruleset, overlays] = iter(self.answers.to(question, partial(checked, group)))
         for scenario, ruleset in pairs:
             self.report(next(found[ruleset, scenario.overlays]))
@@ -458,14 +464,24 @@ class _Validator:
             found = policies_in(examined.model, document, examined.statements)
             return tuple(found.absent), found.diagnostics
 
-        return self.answers.to(("policies", *_words_of(document), *_words_of(ruleset), *overlays), checked)
+        return self.answers.to(("policies", *document.identity, *ruleset.identity, *overlays), checked)
 
     def _words(self, document: Document) -> None:
         """Check a words file against each ruleset of the family. Report names that none of them has."""
         stacks = self._family(document)
         results = [self._result(ruleset, overlays, taking=bool(overlays)) for ruleset, overlays in stacks]
         if not any(result.has_errors for result in results):  # an invalid ruleset may have the name
-            self.report(unknown_words(document, [result.sayable.splitlines() for result in results]))
+            self.report(unknown_words(document, [self._sayable(ruleset, overlays) for ruleset, overlays in stacks]))
+
+    def _sayable(self, ruleset: Document, overlays: tuple[str, ...]) -> list[str]:
+        """Return the names for which a words file can have texts."""
+
+        def names() -> str:
+            model = self._examined(ruleset, overlays).model
+            return "\n".join(sayable_in(model)) if model is not None else ""
+
+        question = ("sayable", *ruleset.identity, *overlays)
+        return self.answers.to(question, names).splitlines()  # one text is kept in less time than a list
 
     def _family(self, document: Document) -> list[tuple[Document, tuple[str, ...]]]:
         """Return the rulesets of a file's family, each alone, then with overlays that fit. A ruleset alone is examined
@@ -476,12 +492,6 @@ class _Validator:
             stacks = ((ruleset, (overlay.id,)) for ruleset, overlay in stacks_of(self.shelf, rulesets))
             self.families[name] = [*((ruleset, ()) for ruleset in rulesets), *stacks]
         return self.families[name]
-
-
-def _words_of(document: Document) -> tuple[str, ...]:
-    """Return the words for a file in a question, with its text: it was read before the question was asked."""
-    file = document.file
-    return document.kind, document.id, file.name, document.path.as_posix(), digest(file.text.encode("utf-8", "replace"))
 
 
 def _result_of(shelf: Shelf, examined: Examined) -> Result:
@@ -497,7 +507,7 @@ def _result_of(shelf: Shelf, examined: Examined) -> Result:
     )
     if model is None:
         return result
-    result = replace(result, has_model=True, sayable="\n".join(sayable_in(model)))
+    result = replace(result, has_model=True)
     if examined.errors:
         return result
     absent = {

@@ -152,8 +152,7 @@ def _check_templates(model: Model, reach: Reach) -> Iterable[Diagnostic]:
     said = [phrase for event in model.events.values() for phrase in event.says.values()]
     lines = (phrases for name, phrases in model.says.items() if not name.startswith(("boards.", "asks.")))
     said.extend(phrase for phrases in lines for phrase in phrases.values())
-    parts = tuple(part for phrase in said for part in phrase.parts if not isinstance(part, str))
-    for part in parts if reach.reads(facts_of(parts)) else ():
+    for part in (part for phrase in said if phrase.facts.groups or phrase.facts.calls for part in phrase.trees):
         if names := _names_read(reach, part):
             message = f"a line of the log reads the state ({names})"
             yield Diagnostic("E709", message, part.span, help="note the value with the event, and name it here")

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from time import process_time
 
 from msgspec import Struct
 
 from interpreter.base.diagnostics import Diagnostic, Note, RulesetError
+from interpreter.engine.answers import Answers
 from interpreter.engine.failing_values import Because
 from interpreter.engine.flow_checks import check_flow
 from interpreter.engine.setup import Setup, default_settings, set_up
@@ -22,13 +24,14 @@ from interpreter.language.check import check
 from interpreter.language.model import Law, Model
 from interpreter.language.policies import Checked, policies_files, policies_in, policies_of
 from interpreter.language.resolve import Binding
+from interpreter.language.text_facts import facts_of
 from interpreter.language.types import BOOL
 from interpreter.language.walk import descendants
 from interpreter.lowering.constants import RuleFailure
 from interpreter.lowering.lower import Program, lower
-from interpreter.lowering.reach import Reach, reach_of
+from interpreter.lowering.reach import Reach, reach_of, reachable
 from interpreter.plain.closures import Env
-from interpreter.reading.compose import Composition, compose
+from interpreter.reading.compose import Composition, compose, declares
 from interpreter.reading.dependencies import looked_at, words_in
 from interpreter.reading.files import Document, Shelf, files_below, resolved
 from interpreter.reading.statements import Statement, check_statements, statements_of
@@ -49,9 +52,13 @@ class Examined:
     """Policies for which the ruleset's files have layers."""
     below: list[tuple[Document | None, Checked]] | None = None
     """Policies files of the family, once they are checked: see :func:`family_policies`."""
-    program: Program | None = None
     bindings: list[Binding] | None = None
     """What the names in rule texts mean, once somebody has asked: see :func:`interpreter.explain.symbols.mentions`."""
+
+    @cached_property
+    def program(self) -> Program | None:
+        """The lowered rules, if they could be followed."""
+        return lower(self.model, self.reach) if self.model is not None and self.reach is not None else None
 
     @property
     def errors(self) -> list[Diagnostic]:
@@ -59,11 +66,12 @@ class Examined:
 
 
 class Source(Struct, frozen=True):
-    """Input of the pipeline: a ruleset on its shelf, with overlays."""
+    """Input of the pipeline: a ruleset on its shelf, with overlays, and answers of earlier runs."""
 
     shelf: Shelf
     document: Document
     overlays: Iterable[str] = ()
+    answers: Answers | None = None
 
 
 class Pass(Struct, frozen=True):
@@ -115,16 +123,16 @@ def _reach(_: Source, examined: Examined) -> None:
     examined.diagnostics += check_flow(examined.model, examined.reach)
 
 
-def _lower(_: Source, examined: Examined) -> None:
+def _set_up(source: Source, examined: Examined) -> None:
     assert examined.model is not None
     assert examined.reach is not None
-    examined.program = lower(examined.model, examined.reach)
-
-
-def _set_up(_: Source, examined: Examined) -> None:
-    assert examined.program is not None
     assert examined.composition is not None
-    examined.diagnostics += _check_laws(examined.program, examined.composition)
+    find = partial(_check_laws, examined, examined.composition)
+    if source.answers is not None:
+        question = ("laws", *_set_up_by(examined.composition, examined.model, examined.reach))
+        examined.diagnostics += source.answers.to(question, find)
+    else:
+        examined.diagnostics += find()
 
 
 def _use(_: Source, examined: Examined) -> None:
@@ -141,7 +149,6 @@ PASSES = (
     Pass("check", _check, "composition"),
     Pass("policies", _follow, "composition"),
     Pass("reach", _reach, "no error"),
-    Pass("lower", _lower, "no error", of_tables=True),
     Pass("laws", _set_up, "no error", of_tables=True),
     Pass("unused", _use, "no error"),
 )
@@ -154,14 +161,16 @@ def examine(
     overlays: Iterable[str] = (),
     *,
     tables: bool = True,
+    answers: Answers | None = None,
     timed: Callable[[Pass, float], None] | None = None,
 ) -> Examined:
     """Run all passes without raising.
 
     Without ``tables``, passes that set up tables are skipped, which take most of the time: names, types and phases are
-    checked, laws are not. ``timed`` is called for each pass with its CPU time in seconds.
+    checked, laws are not. ``answers`` know which tables kept their laws. ``timed`` is called for each pass with its CPU
+    time in seconds.
     """
-    source, examined = Source(shelf, document, overlays), Examined([])
+    source, examined = Source(shelf, document, overlays, answers), Examined([])
     for step in PASSES:
         if step.can_run(examined) and (tables or not step.of_tables):
             start = process_time()
@@ -215,8 +224,34 @@ def _check_used(model: Model, reach: Reach, policies: Checked, composition: Comp
     return [diagnostic for name, _, diagnostic in candidates if name not in used_elsewhere]
 
 
-def _check_laws(program: Program, composition: Composition) -> list[Diagnostic]:
+def _set_up_by(composition: Composition, model: Model, reach: Reach) -> Iterator[str]:
+    """Yield words for all that the first states of tables and their laws depend on.
+
+    These are the numbers of players, the combined files, the text of each file that declares more than rules, and the
+    layers of the rules that run while a table is set up.
+    """
+    players, files = composition.players, {document.id: document.identity for document in composition.documents}
+    yield from (str(players.low), str(players.high), *files)
+    for document in composition.documents:
+        if declares(document, besides="rules"):
+            yield from document.identity
+    graph = model.graph
+    starts = facts_of(
+        (
+            *(law.condition for law in model.laws),
+            *(group.trees for group in model.groups.values()),
+            graph and graph.measure,
+        )
+    )
+    checks = (rule.top.id for each in model.settings.values() if (rule := model.rules.get(each.check or "")))
+    for name in sorted(reachable((*reach.called(starts), *checks), reach.calls)):
+        yield from (name, *files[reach.procedures[name].file])
+
+
+def _check_laws(examined: Examined, composition: Composition) -> list[Diagnostic]:
     """Check the laws of tables, and that a table can be set up for every number of players."""
+    program = examined.program
+    assert program is not None
     model = program.model
     diagnostics: list[Diagnostic] = []
     defaults, names = default_settings(model), Names(model)

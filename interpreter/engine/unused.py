@@ -70,10 +70,10 @@ def _declared(model: Model, reach: Reach, outside: list[TextFacts]) -> Iterator[
     groups = [group for group in model.groups.values() if group.file and group.starts not in ("all", "rest")]
     spaces = {group.spaces for group in model.groups.values()}
     of_sort: list[tuple[str, Iterable[Group | Setting | Table | Event], set[str | None]]] = [
-        ("reads or changes", groups, {name for facts in texts for name in facts.groups}),
-        ("reads", model.settings.values(), {name for facts in texts for name in facts.settings}),
+        ("reads or changes", groups, set().union(*(facts.groups for facts in texts))),
+        ("reads", model.settings.values(), set().union(*(facts.settings for facts in texts))),
         ("reads", model.tables.values(), spaces.union(*(facts.tables for facts in texts))),
-        ("notes", model.events.values(), {name for facts in texts for name in facts.events}),
+        ("notes", model.events.values(), set().union(*(facts.events for facts in texts))),
     ]
     for does, declared, named in of_sort:
         for each in declared:
@@ -88,7 +88,7 @@ def _outside(model: Model, policies: Iterable[Policy]) -> list[TextFacts]:
     policies = list(policies)
     preferences = [each for policy in policies for layers in policy.decisions.values() for each in layers]
     return [
-        _declarations(model),
+        *_declarations(model),
         facts_of(tuple(each.when for each in preferences)),
         *(layer.facts for policy in policies for layer in policy.rules),
         *(line.facts for each in preferences for line in each.lines),
@@ -96,21 +96,17 @@ def _outside(model: Model, policies: Iterable[Policy]) -> list[TextFacts]:
 
 
 @lru_cache(maxsize=1)
-def _declarations(model: Model) -> TextFacts:
+def _declarations(model: Model) -> tuple[TextFacts, ...]:
+    looks = (*model.picture.values(), *(look for face in model.faces.values() for look in face.values()))
     said = *(board.says for board in model.boards), *(event.says for event in model.events.values())
+    phrases = (phrase for texts in (*said, *model.says.values()) for phrase in texts.values() if phrase.trees)
     trees = (
         *model.ranking,
         *(guard.value for guard in model.phase_guards if guard is not None),
-        *(look.trees for look in model.picture.values()),
-        *(look.trees for face in model.faces.values() for look in face.values()),
         *(law.condition for law in model.laws),
         model.graph and model.graph.measure,
         *(trigger.test for trigger in model.triggers.values()),
         *(group.trees for group in model.groups.values()),
-        *(rule.trees for rule in model.standing.values()),
-        *(measure.trees for measure in model.measures),
-        *(board.trees for board in model.boards),
-        *(panel.trees for panel in model.panels),
-        *(phrase.parts for phrases in (*said, *model.says.values()) for phrase in phrases.values()),
     )
-    return facts_of(trees)
+    texts = (*looks, *model.standing.values(), *model.measures, *model.boards, *model.panels, *phrases)
+    return facts_of(trees), *(text.facts for text in texts)

@@ -210,17 +210,16 @@ class _Whole(Checker):
                 self._header(name, index, entry, form, tree)
 
     def _parse_rule(self, entry: Entry) -> tuple[Form, Body | None]:
-        rule = entry.read(Rule)
-        if rule.is_ is not None:
-            return "is", parsed(rule.is_, parse_function, self.report)
-        if rule.permits is not None:
-            return "permits", parsed(rule.permits, parse_verdict, self.report)
-        return "does", self._procedure(rule.does)
+        form, tree = self.once(("rule",), (entry,), partial(_parsed_rule, entry, self.report))
+        return form, self._widened(tree) if form == "does" else tree
 
     def _procedure(self, text: Value | None) -> nodes.Procedure | None:
-        tree = parsed(text, parse_procedure, self.report)
+        return self._widened(parsed(text, parse_procedure, self.report))
+
+    def _widened(self, tree: Body | None) -> nodes.Procedure | None:
+        """Return a procedure with the amendments of its decisions."""
         self.unread = self.unread or tree is None
-        if tree is None:
+        if not isinstance(tree, nodes.Procedure):
             return None
         asked = self.once(("asked",), (tree,), lambda: tuple(asked_in(tree)))
         self.decisions.asked.update(asked)
@@ -241,9 +240,7 @@ class _Whole(Checker):
             if below.form != form:
                 self._other_form(name, form, below, entry)
             return
-        parameters = tuple((p.name, self._type(p.type)) for p in header.parameters) if header else ()
-        default = BOOL if form == "permits" else NOTHING
-        result = self._type(header.result) if header and header.result else default
+        parameters, result = self.once(("header", form), (header,), partial(self._types, header, form))
         constant = literal_type(tree) if below is None else None
         result = constant or result
         if form == "is" and result == NOTHING and tree is not None:
@@ -258,6 +255,12 @@ class _Whole(Checker):
         if below.form != form:
             self._other_form(name, form, below, entry)
         self._same_types(name, below, parameters, result, header.span if header else entry.span)
+
+    def _types(self, header: nodes.Header | None, form: Form) -> tuple[tuple[tuple[str, Type], ...], Type]:
+        """Return the parameters of a rule and the type of its result."""
+        parameters = tuple((p.name, self._type(p.type)) for p in header.parameters) if header else ()
+        default = BOOL if form == "permits" else NOTHING
+        return parameters, self._type(header.result) if header and header.result else default
 
     def _other_form(self, name: str, form: Form, below: Signature, entry: Entry) -> None:
         note = Note(f"`{name}` is introduced here", below.span)
@@ -321,18 +324,37 @@ class _Whole(Checker):
     # --- rules
 
     def _rules(self) -> None:
-        for name, layers in self.composition.sections.get("rules", {}).items():
-            signature = self.signatures.get(name)
-            if signature is None or signature.unread:
+        rules = self.composition.sections.get("rules", {})
+        by_file: dict[str, list[tuple[str, int, Entry]]] = {}
+        for name, layers in rules.items():
+            if self.signatures[name].unread:
                 continue
-            checked = tuple(
-                layer for index, entry in enumerate(layers) if (layer := self._layer(name, index, entry)) is not None
-            )
-            if len(checked) == len(layers):
+            for index, entry in enumerate(layers):
+                by_file.setdefault(entry.file, []).append((name, index, entry))
+        checked: dict[tuple[str, int], RuleLayer] = {}
+        for of_file in by_file.values():
+            about = ("layers", *((name, index) for name, index, _ in of_file))
+            parts = (*(entry for *_, entry in of_file), *(self.bodies[name, index] for name, index, _ in of_file))
+            found, blocks = self.once(about, parts, partial(self._layers, of_file))
+            checked |= found
+            self.model.blocks |= blocks
+        for name, layers in rules.items():
+            own = tuple(checked[name, index] for index in range(len(layers)) if (name, index) in checked)
+            if len(own) == len(layers):
+                signature = self.signatures[name]
                 form = cast(Form, signature.form)
-                self.model.rules[name] = CheckedRule(name, form, signature.parameters, signature.result, checked)
+                self.model.rules[name] = CheckedRule(name, form, signature.parameters, signature.result, own)
 
-    def _layer(self, name: str, index: int, entry: Entry) -> RuleLayer | None:
+    def _layers(self, of_file: list[tuple[str, int, Entry]]) -> tuple[dict[tuple[str, int], RuleLayer], Blocks]:
+        """Check the layers of a file: its texts are mostly the same as in other rulesets, and so are their names."""
+        checked, blocks = dict[tuple[str, int], RuleLayer](), Blocks()
+        for name, index, entry in of_file:
+            layer = self._layer(name, index, entry, blocks)
+            if layer is not None:
+                checked[name, index] = layer
+        return checked, blocks
+
+    def _layer(self, name: str, index: int, entry: Entry, blocks: Blocks) -> RuleLayer | None:
         tree = self.bodies.get((name, index))
         if tree is None:
             return None
@@ -343,8 +365,8 @@ class _Whole(Checker):
         verb = covers[0] if covers is not None else ""
         about = ("layer", name, index, entry.file, entry.part, entry.span, verb, cites)
         checked = partial(self._checked_layer, name, index, entry, verb, tree, guards, cites)
-        layer, blocks = self.once(about, (tree, *guards), checked)
-        self.model.blocks |= blocks
+        layer, own = self.once(about, (tree, *guards), checked)
+        blocks |= own
         if covers is not None and verb == "wraps" and not guards and not _names_base(tree):
             remedy = "write `replaces` if the rule below is not needed"
             self.error("E507", f"`{name}` wraps, but never calls `base`", covers[2], remedy)
@@ -511,11 +533,13 @@ class _Whole(Checker):
     def _laws(self) -> None:
         for table, name, text in self.declared.laws:
             file = self.model.tables[table].file
-            tree = condition_of(text, self.report)
-            if tree is not None:
-                frame = Frame()
-                checked = self.expressions(frame).condition(tree)
-                self.model.laws.append(Law(table, file, name, checked, frame.size))
+            if (tree := condition_of(text, self.report)) is not None:
+                law = self.once(("law", table, file, name), (tree,), partial(self._law, table, file, name, tree))
+                self.model.laws.append(law)
+
+    def _law(self, table: str, file: str, name: str, tree: nodes.Expr) -> Law:
+        frame = Frame()
+        return Law(table, file, name, self.expressions(frame).condition(tree), frame.size)
 
     # --- citations
 
@@ -537,6 +561,15 @@ class _Whole(Checker):
                     yield from (Scalar(cite, "plain", line.span, cite) for cite in line.cites)
         for option in (option for ask in asks_of(self.model) for option in ask.options):
             yield from (Scalar(cite, "plain", option.span, cite) for cite in option.cites)
+
+
+def _parsed_rule(entry: Entry, report: Report) -> tuple[Form, Body | None]:
+    rule = entry.read(Rule)
+    if rule.is_ is not None:
+        return "is", parsed(rule.is_, parse_function, report)
+    if rule.permits is not None:
+        return "permits", parsed(rule.permits, parse_verdict, report)
+    return "does", parsed(rule.does, parse_procedure, report)
 
 
 def literal_type(tree: Body | None) -> Type | None:

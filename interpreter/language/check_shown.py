@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import Span
@@ -60,8 +61,7 @@ class Shown(Checker):
         """Check all texts and displays. The variables of decisions are collected before their texts are checked."""
         for keys in self.composition.read(behaviour.Event):
             said, fields = self.model.events[keys.name].says, list(self.model.events[keys.name].fields.items())
-            for layer in keys.layers:
-                said.update(self._says(layer.read(behaviour.Event).says, fields))
+            said.update(self._says(fields, *(layer.read(behaviour.Event).says for layer in keys.layers)))
         self._alternatives()
         self.sayable = sayable(self.model, self._columns(drawings.Board), self._columns(drawings.Panel))
         for name, layers in self.composition.sections.get("says", {}).items():
@@ -71,20 +71,21 @@ class Shown(Checker):
                 continue
             event = self.model.events.get(name)
             phrases = dict(event.says) if event is not None and not own else {}
-            for layer in [*own, *(layer for layer in layers if layer.kind == "words")]:
-                phrases |= self._says(layer.value, bound)
-            self.model.says[name] = phrases
+            words = (layer for layer in layers if layer.kind == "words")
+            self.model.says[name] = phrases | self._says(bound, *(layer.value for layer in (*own, *words)))
         self._asks()
         for board in self.composition.read(drawings.Board):
-            self._board(board)
+            self.model.boards.append(self.once(("board",), tuple(board.layers), partial(self._board, board)))
         for measure in self.composition.read(drawings.Measure):
-            self._measure(measure)
+            checked = self.once(("measure",), tuple(measure.layers), partial(self._measure, measure))
+            if checked is not None:
+                self.model.measures.append(checked)
         picture = self.composition.single("picture")
         if picture is not None:
             self._picture(picture)
         for panel in self.composition.read(drawings.Panel):
             if panel.says is not None:
-                self._add_below(f"table.{panel.name}", self._says(panel.says, []))
+                self._add_below(f"table.{panel.name}", self._says([], panel.says))
         Layout(self.composition, self.declared, self.names, self.diagnostics).check()
 
     def _alternatives(self) -> None:
@@ -103,7 +104,7 @@ class Shown(Checker):
         for name, layers in self.composition.sections.get("asks", {}).items():
             key = f"asks.{name}"
             if key in self.sayable:
-                self._add_below(key, self._says(layers[-1].value, self.sayable[key]))
+                self._add_below(key, self._says(self.sayable[key], layers[-1].value))
             elif not self.unread:
                 known = {key[5:] for key in self.sayable if key.startswith("asks.")}
                 self.unknown("decision", name, known, layers[-1].span)
@@ -128,22 +129,28 @@ class Shown(Checker):
             self.unknown("name", name, self.sayable, entry.span)
         return None
 
-    def _says(self, value: Value | None, bound: list[tuple[str, Type]]) -> dict[str, Phrase]:
+    def _says(self, bound: list[tuple[str, Type]], *layers: Value | None) -> dict[str, Phrase]:
+        """Return the phrases of some layers by language, those of the uppermost layer that has one."""
+
         def said() -> dict[str, Phrase]:
-            if isinstance(value, Scalar):
-                return {"en": self.phrase(value, frame_of(bound))}
-            texts = value.items() if isinstance(value, Mapping) else ()
+            texts: list[tuple[str, Value]] = []
+            for value in layers:
+                if isinstance(value, Scalar):
+                    texts.append(("en", value))
+                elif isinstance(value, Mapping):
+                    texts.extend(value.items())
             return {key: self.phrase(text, frame_of(bound)) for key, text in texts if isinstance(text, Scalar)}
 
-        return self.once(("says", *bound), (value,), said)
+        return self.once(("says", *bound), layers, said)
 
     def _moment(self, value: Value | None) -> str:
         text = word(value)
         edge, _, phase = text.partition(" of ")
-        if text in MOMENTS or (edge in ("start", "end") and phase in self.model.phases):
+        phases = self.names.members("phase")
+        if text in MOMENTS or (edge in ("start", "end") and phase in phases):
             return text
         if value is not None:
-            known = [*MOMENTS, *(f"{edge} of {phase}" for edge in ("start", "end") for phase in self.model.phases)]
+            known = [*MOMENTS, *(f"{edge} of {phase}" for edge in ("start", "end") for phase in phases)]
             self.unknown("moment", text, known, value.span, code="E302")
         return ""
 
@@ -153,33 +160,32 @@ class Shown(Checker):
             self.error("E301", "the family declares no graph to draw", entry.span)
             return
         picture = Keys(drawings.Picture).read(entry.value)
-        for name, looks in (("node", picture.node), ("link", picture.link), ("place", picture.place)):
-            for key, form, text in looks.texts():
-                look = self.look(looks, form, text)
-                if look is not None:
-                    self.model.picture[f"{name}.{key}"] = look
-                    self._check_piece(key, look.trees, text.span)
+        for name, record in (("node", picture.node), ("link", picture.link), ("place", picture.place)):
+            looks = self.once(("look",), (record.source,), partial(self.looks, record))
+            self.model.picture.update((f"{name}.{key}", look) for key, look in looks.items())
+            if "piece" in looks:
+                self._check_piece(looks["piece"].trees, record.span("piece"))
         self.model.grid = picture.grid
         if self.model.grid and any(node.at is None for node in self.model.graph.nodes):
             message = f"on a grid each {self.model.graph.node} needs `x` and `y`"
             self.error("E306", message, entry.span, "add these columns to the table of nodes")
 
-    def _check_piece(self, key: str, trees: tuple[core.Expression, ...], span: Span) -> None:
-        for value in trees if key == "piece" else ():
+    def _check_piece(self, trees: tuple[core.Expression, ...], span: Span) -> None:
+        for value in trees:
             if not isinstance(value.type, PieceType | NeverType):
                 self.error("E401", f"got {value.type}, want a piece", span)
 
-    def _board(self, board: drawings.Board) -> None:
+    def _board(self, board: drawings.Board) -> Board:
         frame = Frame()
         expressions = self.expressions(frame)
         condition = condition_of(board.if_, self.report)
         test = expressions.condition(condition) if condition is not None else None
         rows, row_local = self.rows(board.rows, expressions, "board")
         columns = tuple(self.named(board.columns, expressions))
-        says, moment, span = self._says(board.says, []), self._moment(board.when), board.entry.span
-        self.model.boards.append(Board(board.name, moment, says, rows, row_local, columns, frame.size, span, test))
+        says, moment, span = self._says([], board.says), self._moment(board.when), board.entry.span
+        return Board(board.name, moment, says, rows, row_local, columns, frame.size, span, test)
 
-    def _measure(self, measure: drawings.Measure) -> None:
+    def _measure(self, measure: drawings.Measure) -> Measure | None:
         frame = Frame()
         keys: list[MeasureKey] = []
         event, test = None, None
@@ -188,7 +194,7 @@ class Shown(Checker):
             pattern = parsed(measure.on, parse_event_pattern, self.report)
             event = self.heard(pattern, frame) if pattern is not None else None
             if pattern is None or event is None:
-                return
+                return None
             keys.extend(self._event_keys(measure.by, pattern.names, event))
             test = self.narrowed(test, pattern.test, expressions)
         each: list[tuple[int, core.Expression]] = []
@@ -204,23 +210,21 @@ class Shown(Checker):
         test = self.narrowed(test, match.test if match is not None else None, expressions)
         tree = expression_of(measure.value, self.report)
         if tree is None:
-            return
+            return None
         value = expressions.value(tree, maybe=True)
         if not isinstance(value.type, IntType | BoolType | NoneType | NeverType):
             self.error("E401", f"got {value.type}, want a number or a condition", tree.span)
-        self.model.measures.append(
-            Measure(
-                measure.name,
-                tuple(self._moment(moment) for moment in words(measure.when)),
-                event.name if event is not None else None,
-                tuple(each),
-                test,
-                tuple(keys),
-                value,
-                measure.sums,
-                frame.size,
-                measure.entry.span,
-            )
+        return Measure(
+            measure.name,
+            tuple(self._moment(moment) for moment in words(measure.when)),
+            event.name if event is not None else None,
+            tuple(each),
+            test,
+            tuple(keys),
+            value,
+            measure.sums,
+            frame.size,
+            measure.entry.span,
         )
 
     def _key(self, name: str, local: int, type_: Type, span: Span) -> MeasureKey:

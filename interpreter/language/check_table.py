@@ -7,7 +7,7 @@ are checked with the other texts (:mod:`interpreter.language.check_shown`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
 
 from interpreter.base.colour_values import NAMED
 from interpreter.base.suggest import did_you_mean
@@ -43,7 +43,11 @@ class Layout(Checker):
             self._face(face)
         panels = {panel.name: panel for panel in self.composition.read(PanelKeys)}
         for keys in panels.values():
-            self._panel(keys)
+            panel = self.once(("panel",), tuple(keys.layers), partial(self._panel, keys))
+            if panel is None:
+                continue
+            self.model.panels.append(panel)
+            self._known(panel, keys)
             leads = word(keys.leads)
             if leads and (leads not in panels or panels[leads].at != "window"):
                 self.unknown("window", leads, panels, keys.span("leads"))
@@ -56,10 +60,8 @@ class Layout(Checker):
         self._colours(face)
         if name not in self.model.card_kinds:
             return
-        parts = self.model.faces.setdefault(name, {})
-        for part, form, text in face.texts():
-            if (look := self.look(face, form, text, name)) is not None:
-                parts[part] = look
+        looks = self.once(("face",), tuple(face.layers), lambda: self.looks(face, name))
+        self.model.faces.setdefault(name, {}).update(looks)
 
     def _colours(self, face: Face) -> None:
         """Read the colours of a kind's members."""
@@ -72,19 +74,19 @@ class Layout(Checker):
             else:
                 self.model.colours.setdefault(name, {})[key.text] = word(colour)
 
-    def _panel(self, keys: PanelKeys) -> None:
+    def _panel(self, keys: PanelKeys) -> Panel | None:
         forms = [form for form in _FORMS if form in keys]
         if len(forms) != 1:
             got = " and ".join(f"`{form}`" for form in forms) or "none"
             message = f"a panel shows one of {', '.join(_FORMS)}; got {got}"
             self.error("E309", message, keys.entry.span, "make a separate panel for each")
-            return
+            return None
         form = forms[0]
         frame = self.names.scope(keys.scope)
         expressions = self.expressions(frame)
         test = condition_of(keys.if_, self.report)
         rows, row_local = self.rows(keys.rows, expressions, "panel")
-        panel = Panel(
+        return Panel(
             keys.name,
             form,
             keys.at or ("board" if form == "graph" else "side"),
@@ -103,8 +105,6 @@ class Layout(Checker):
             cites=tuple(scalar.text for scalar in keys.cites),
             local_count=frame.size,
         )
-        self._known(panel, keys)
-        self.model.panels.append(panel)
 
     def _shown(self, form: str, value: Value | None, expressions: Expressions) -> core.Expression | None:
         tree = expression_of(value, self.report) if form in _SHOWN else None
@@ -138,10 +138,6 @@ class Layout(Checker):
             costs = self.expressions(frame).value(tree, maybe=True)
             if costs.type.word not in ("int", "never"):
                 self.error("E401", f"got {costs.type}, want a number", tree.span)
-            if then and not self._takes(then, type_):
-                message = f"`{then}` must be a procedure with the parameters (seat, {type_}) that asks nobody"
-                self.error("E404", message, added.span("then"), "write a rule with `does` and without `choose`")
-                continue
             yield Sum(name, type_, local.index, costs, then)
 
     @property
@@ -150,11 +146,11 @@ class Layout(Checker):
 
     def _thing(self, name: str) -> Type | None:
         """Return the type that a name stands for: a kind of card, a kind or the node type. None if unknown."""
-        if name in self.model.card_kinds:
+        if self.names.card_kind(name) is not None:
             return CardType(name)
-        if name in self.model.kinds:
+        if self.names.kind(name) is not None:
             return KindType(name)
-        return NODE if name == self._node else None
+        return NODE if self.names.type(name) == NODE else None
 
     def _takes(self, name: str, type_: Type) -> bool:
         rule = self.model.rules.get(name)
@@ -167,8 +163,15 @@ class Layout(Checker):
         return {ask.name for ask in asks_of(self.model)}
 
     def _known(self, panel: Panel, keys: PanelKeys) -> None:
-        """Check the decisions, phases, tables and keys that a panel refers to."""
+        """Check the rules, decisions, phases, tables and keys that a panel refers to."""
         decisions = self._decisions
+        then = {key.text: added.span("then") for key, added in keys.sums}
+        for total in panel.sums:
+            if total.then and not self._takes(total.then, total.type):
+                message = (
+                    f"`{total.then}` must be a procedure with the parameters (seat, {total.type}) that asks nobody"
+                )
+                self.error("E404", message, then[total.name], "write a rule with `does` and without `choose`")
         table = self.model.tables.get(panel.printed)
         if panel.form == "printed" and table is None:
             self.unknown("table", panel.printed, self.model.tables, keys.span("printed"))

@@ -70,6 +70,11 @@ class Checker(Reporter):
         value = expressions.condition(tree) if form.start == "condition" else expressions.value(tree, maybe=True)
         return Look((value,), frame.size)
 
+    def looks(self, record: Record, thing: str = "") -> dict[str, Look]:
+        """Check all expressions and templates of a record. Invalid ones are left out."""
+        checked = ((key, self.look(record, form, text, thing)) for key, form, text in record.texts())
+        return {key: look for key, look in checked if look is not None}
+
     def rows(self, text: Scalar | None, expressions: Expressions, owner: str) -> tuple[core.Expression | None, int]:
         """Check the rows of a board or panel. Return the list and the local of a row."""
         match = parsed(text, parse_match, self.report)

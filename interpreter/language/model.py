@@ -197,11 +197,30 @@ class Interpretation(Struct, frozen=True):
     span: Span
 
 
-class Phrase(Struct, frozen=True):
+class Text(Struct, frozen=True, dict=True):
+    """Something that is checked as one text."""
+
+    @property
+    def trees(self) -> tuple[object, ...]:
+        """Its trees."""
+        raise NotImplementedError
+
+    @cached_property
+    def facts(self) -> TextFacts:
+        """What its trees name and do. Rulesets that share the text share its facts."""
+        return facts_of(self.trees)
+
+
+class Phrase(Text, frozen=True):
     """A template in one language: literal texts and expressions."""
 
     parts: tuple[str | core.Expression, ...]
     local_count: int = 0
+
+    @property
+    def trees(self) -> tuple[core.Expression, ...]:
+        """Its expressions."""
+        return tuple(part for part in self.parts if not isinstance(part, str))
 
 
 def plural(part: core.Expression) -> str:
@@ -270,7 +289,7 @@ RuleBody: TypeAlias = core.Expression | tuple[core.Step, ...] | tuple[core.Requi
 """What a layer of a rule does: an expression, steps or requirements."""
 
 
-class RuleLayer(Struct, frozen=True, dict=True):
+class RuleLayer(Text, frozen=True):
     """One checked layer of a rule. ``body`` is an expression (a one-line `is`), steps, or requirements.
 
     ``when`` is the guard: if it is false, the call goes to the layer below.
@@ -322,10 +341,10 @@ class RuleLayer(Struct, frozen=True, dict=True):
         """Authored name: see :func:`spoken_name`."""
         return spoken_name(self.rule)
 
-    @cached_property
-    def facts(self) -> TextFacts:
-        """What its text names and does. Rulesets that share the layer share its facts."""
-        return facts_of((self.body, self.when))
+    @property
+    def trees(self) -> tuple[object, ...]:
+        """Its body and its guard."""
+        return self.body, self.when
 
 
 class CheckedRule(Struct, frozen=True):
@@ -387,7 +406,7 @@ class CheckedTrigger(Struct, frozen=True):
     file: str
 
 
-class StandingRule(Struct, frozen=True):
+class StandingRule(Text, frozen=True):
     """Standing rule: its procedure handles each match of the binders that passes the test."""
 
     name: str
@@ -405,7 +424,7 @@ class StandingRule(Struct, frozen=True):
         return self.test, *(items for _, items in self.binders)
 
 
-class Board(Struct, frozen=True):
+class Board(Text, frozen=True):
     """Board: a line of text and a table, shown at a moment."""
 
     name: str
@@ -431,22 +450,14 @@ class Guard(Struct, frozen=True):
     local_count: int
 
 
-class Look(Struct, frozen=True):
+class Look(Phrase, frozen=True):
     """Look of a node, link or place in a picture: a value or a template."""
-
-    parts: tuple[str | core.Expression, ...]
-    local_count: int
 
     @property
     def value(self) -> core.Expression | None:
         """The expression of a look that is not a template, else None."""
         only = self.parts[0] if len(self.parts) == 1 else ""
         return None if isinstance(only, str) else only
-
-    @property
-    def trees(self) -> tuple[core.Expression, ...]:
-        """Its expressions."""
-        return tuple(part for part in self.parts if not isinstance(part, str))
 
 
 class Sum(Struct, frozen=True):
@@ -464,7 +475,7 @@ PanelForm = Literal["graph", "cards", "tokens", "track", "printed", "columns", "
 PanelPlace = Literal["status", "board", "side", "window"]
 
 
-class Panel(Struct, frozen=True):
+class Panel(Text, frozen=True):
     """Panel of the table in a browser. ``form`` says what it shows.
 
     Local 0 is the seat that looks at it. ``shown`` is the cards, the tokens or the track. Columns have a row for each
@@ -506,7 +517,7 @@ class MeasureKey(Struct, frozen=True):
     type: Type
 
 
-class Measure(Struct, frozen=True):
+class Measure(Text, frozen=True):
     """A metric, recorded at moments or on an event: once, or for each item of some lists.
 
     The values of the ``event`` are the first locals; ``test`` filters. ``each`` are locals that take every item of a

@@ -6,7 +6,7 @@ all files in the order of their layers. The meaning of entries is left to the ch
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from functools import reduce
 from itertools import pairwise
 from operator import and_
@@ -412,6 +412,11 @@ def parts_of(document: Document) -> Iterator[tuple[str, Mapping]]:
     yield from ((key.text, paired.source) for key, paired in document.head.with_)
 
 
+def declares(document: Document, besides: str) -> bool:
+    """Return whether a file declares or removes anything in another section, in any of its parts."""
+    return any(section != besides for _, declarations in _parted(document) for section, _ in declarations)
+
+
 def declared_in(document: Document) -> dict[str, set[str]]:
     """Return the names that a file declares or overrides, each with the files under `with` for which it does so: "" if
     always."""
@@ -423,6 +428,15 @@ def declared_in(document: Document) -> dict[str, set[str]]:
                 for name in (entry.name, *carried):
                     names.setdefault(name, set()).add(file)
     return names
+
+
+def only(composition: Composition, names: Set[str]) -> Composition:
+    """Return a composition with no other declarations than those of some names (see :func:`declared_in`)."""
+    sections = {
+        section: {name: layers for name, layers in declared.items() if name in names or section == "cards"}
+        for section, declared in composition.sections.items()
+    }
+    return replace(composition, sections=sections)
 
 
 def do_meet(document: Document, other: Document) -> bool:

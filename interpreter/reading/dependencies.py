@@ -8,16 +8,32 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatch
+from functools import wraps
 from hashlib import blake2b
+from typing import ParamSpec, TypeVar, cast
 
 from interpreter.base.lazy import Scoped
 from interpreter.reading.unsaved_files import unsaved_bytes
 
-__all__ = ["Evidence", "Now", "digest", "folders_in", "found_again", "looked_at", "names_in", "noted", "words_in"]
+__all__ = [
+    "Evidence",
+    "Now",
+    "at_one_moment",
+    "digest",
+    "folders_in",
+    "found_again",
+    "looked_at",
+    "looks_once",
+    "names_in",
+    "noted",
+    "words_in",
+]
 
+P = ParamSpec("P")
+T = TypeVar("T")
 
 MOST_BYTES = 8 * 1024 * 1024
 """Larger files, of which at most the beginning is read, are identified by size and modification time."""
@@ -75,9 +91,39 @@ def found_again(evidence: Evidence) -> None:
     """Record the accesses of other evidence, with the same results, in the active one."""
     active = _noting.value
     if active is not None:
-        for (what, path), found in evidence.found.items():
-            active.add(what, path, found)
-        active.steady &= evidence.steady
+        first = active.found.setdefault
+        active.steady &= evidence.steady and all(first(*access) == access[1] for access in evidence.found.items())
+
+
+_moment = Scoped[dict[tuple[object, ...], tuple[object, Evidence]] | None]("moment", None)
+
+
+@contextmanager
+def at_one_moment() -> Iterator[None]:
+    """Take all files as they are when they are first looked at: within the context, readers that :func:`looks_once`
+    look nothing up again."""
+    with _moment({}):
+        yield
+
+
+def looks_once(read: Callable[P, T]) -> Callable[P, T]:
+    """Make a reader of files remember its results, and the accesses that led to them, within :func:`at_one_moment`."""
+
+    @wraps(read)
+    def remembered(*args: P.args, **keywords: P.kwargs) -> T:
+        known = _moment.value
+        if known is None:
+            return read(*args, **keywords)
+        question = (read, *args, *keywords.items())
+        if question not in known:
+            with noted() as evidence:
+                known[question] = read(*args, **keywords), evidence
+            return cast(T, known[question][0])
+        result, evidence = known[question]
+        found_again(evidence)
+        return cast(T, result)
+
+    return remembered
 
 
 def looked_at(what: str, path: str | os.PathLike[str], found: str | None = None) -> None:
@@ -93,6 +139,7 @@ def looked_at(what: str, path: str | os.PathLike[str], found: str | None = None)
         evidence.add(what, path, _look(what, path) if found is None else found)
 
 
+@looks_once
 def _look(what: str, path: str) -> str:
     """Return the result of an access; empty if it fails."""
     try:
@@ -124,20 +171,29 @@ def names_in(folder: str | os.PathLike[str], pattern: str) -> list[str]:
         return []
 
 
-def words_in(path: str | os.PathLike[str], words: Iterable[str]) -> list[str]:
+def words_in(path: str | os.PathLike[str], words: Sequence[str]) -> list[str]:
     """Return those of some words that a file contains as whole words. A link or a large file contains none."""
+    text, known = _text(path)
+    for word in words:
+        if word not in known:
+            known[word] = word in text and bool(re.search(rf"\b{re.escape(word)}\b", text))
+    return [word for word in words if known[word]]
+
+
+@looks_once
+def _text(path: str | os.PathLike[str]) -> tuple[str, dict[str, bool]]:
+    """Return the text of a file, and what is known of the words in it."""
     try:
         about = os.lstat(path)
         if not stat.S_ISREG(about.st_mode) or about.st_size > MOST_BYTES:
-            return []
+            return "", {}
         data = unsaved_bytes(path)
         if data is None:
             with open(path, "rb") as file:
                 data = file.read()
     except (OSError, ValueError):
-        return []
-    text = data.decode("utf-8", "replace")
-    return [word for word in words if word in text and re.search(rf"\b{re.escape(word)}\b", text)]
+        return "", {}
+    return data.decode("utf-8", "replace"), {}
 
 
 def folders_in(folder: str | os.PathLike[str]) -> list[str]:

@@ -21,7 +21,7 @@ from interpreter.base.paths import ruleset_roots
 from interpreter.base.plurals import quoted
 from interpreter.base.source import SourceFile, Span
 from interpreter.base.suggest import did_you_mean, did_you_mean_id
-from interpreter.reading.dependencies import digest, folders_in, looked_at, names_in
+from interpreter.reading.dependencies import digest, folders_in, looked_at, looks_once, names_in
 from interpreter.reading.players import PlayerRange, player_range
 from interpreter.reading.schema import check_schema, misfits
 from interpreter.reading.unsaved_files import unsaved_bytes
@@ -98,6 +98,12 @@ class Document(Struct, frozen=True, dict=True):
         """Return the keys with which it names other files; those of other kinds are empty."""
         return Head(self.root)
 
+    @cached_property
+    def identity(self) -> tuple[str, ...]:
+        """Words for the file in a question of :class:`interpreter.engine.answers.Answers`: what it is, and its text."""
+        text = digest(self.file.text.encode("utf-8", "replace"))
+        return self.kind, self.id, self.file.name, self.path.as_posix(), text
+
     @property
     def title(self) -> str:
         return self.head.title or self.id
@@ -148,10 +154,15 @@ class Shelf:
     roots: list[Path]
     ahead: int = 0
 
+    def __hash__(self) -> int:
+        return hash((*self.roots, self.ahead))
+
+    @looks_once
     def find(self, kind: str, id: str) -> Path | None:
         """Return the path of an id, or None if there is no such file below the roots."""
         return next((path for root, path in self._candidates(kind, id) if _is_below(root, path)), None)
 
+    @looks_once
     def ids(self, kind: str) -> list[str]:
         """Return the ids of all files of a kind, sorted."""
         ids = set()
@@ -162,6 +173,7 @@ class Shelf:
                     ids.add(id)
         return sorted(ids)
 
+    @looks_once
     def read(self, kind: str, id: str, at: Span | None = None) -> _Read:
         """Read the document of an id. ``at`` is the position of the id, for diagnostics."""
         place = place_of(kind, id)
@@ -471,6 +483,7 @@ def files_at(root: Path, place: str) -> list[Path]:
     return sorted(path for path in paths if os.path.isfile(path))
 
 
+@looks_once
 def files_below(folder: Path, pattern: str) -> list[Path]:
     """Return the files in a folder and its subfolders whose name matches a pattern."""
     paths: list[Path] = []
@@ -512,6 +525,7 @@ def _is_below(root: Path, path: Path) -> bool:
     return place == above or place.startswith(os.path.join(above, ""))
 
 
+@looks_once
 def resolved(path: Path) -> Path:
     """Return a path with all links resolved, or as an absolute path if links are circular."""
     try:

@@ -14,7 +14,7 @@ from interpreter.base.diagnostics import Diagnostic, Note, readable
 from interpreter.base.plurals import counted
 from interpreter.base.source import SourceFile, Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.reading.dependencies import digest, looked_at
+from interpreter.reading.dependencies import digest, looked_at, looks_once
 from interpreter.reading.files import Shelf, files_at
 
 __all__ = ["Statement", "check_statements", "statements_of", "unknown_statement"]
@@ -39,6 +39,7 @@ class Statement(Struct, frozen=True):
         return f"{self.text} → {self.reading}" if self.reading else self.text
 
 
+@looks_once
 def statements_of(shelf: Shelf) -> dict[str, Statement]:
     """Return all statements in the folders of rulesets, by id."""
     statements: dict[str, Statement] = {}
@@ -48,6 +49,7 @@ def statements_of(shelf: Shelf) -> dict[str, Statement]:
     return statements
 
 
+@looks_once
 def check_statements(shelf: Shelf, family: str) -> list[Diagnostic]:
     """Report files of a family's statements that cannot be read, and rows that are not as the first line says."""
     diagnostics: list[Diagnostic] = []

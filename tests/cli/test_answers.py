@@ -19,7 +19,7 @@ from interpreter.base.source import SourceFile
 from interpreter.engine import answers as kept
 from interpreter.engine import cache as caches
 from interpreter.engine import pipeline
-from interpreter.engine.answers import kept_answers
+from interpreter.engine.answers import Answers, kept_answers
 from interpreter.engine.pipeline import Examined
 from interpreter.reading.dependencies import looked_at
 from interpreter.reading.files import Document, Shelf
@@ -29,6 +29,8 @@ from tests.cli.conftest import Run
 TOP = Path(__file__).parents[2]
 
 FILES = {
+    "overlays/deep.yaml": "overlay: pond/deep\nover: [pond]\nrules:\n  fewest:\n    wraps: pond\n"
+    "    is: |\n      () -> int: base() + 1\n",
     "overlays/dry.yaml": "overlay: pond/dry\nover: [pond/classic]\nrules:\n  dry:\n    is: |\n      () -> int: 1\n",
     "overlays/wet.yaml": "overlay: pond/wet\nover: [pond]\nstate:\n  puddles: {value: int, start: 0}\n",
     "policies/calm.yaml": "policies: pond/calm\nis:\n  calm:\n    hop: {prefer: any}\n",
@@ -52,6 +54,8 @@ def pond(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> Path:
     shutil.copytree(TOP / "tests/bad/_base", root)
     for name, text in FILES.items():
         added(f"{name}", f"language: 1\n{text}")(root / "pond")
+    replaced("family.yaml", "    laws:\n", "    laws:\n      - start_shells[2] > fewest()\n")(root / "pond")
+    replaced("family.yaml", "\nrules:\n", "\nrules:\n  fewest:\n    is: |\n      () -> int: 3\n")(root / "pond")
     monkeypatch.setattr(paths, "sources", lambda: [paths.Root(root, "test")])
     monkeypatch.chdir(tmp_path)
     return root / "pond"
@@ -235,6 +239,10 @@ CHANGES = {
     "a ruleset": replaced("pond.yaml", "deck: pond/winds\n", ""),
     "a library": replaced("tools.yaml", "b: int", "c: int"),
     "an overlay": replaced("overlays/dry.yaml", "int: 1", "int: one"),
+    "a rule that a law calls": replaced("overlays/deep.yaml", "base() + 1", "base() + 9"),
+    "a rule below the one that a law calls": replaced("family.yaml", "int: 3", "int: 11"),
+    "a rule that a law calls no more": replaced("overlays/deep.yaml", "wraps", "removes"),
+    "players for whom a law does not hold": replaced("overlays/deep.yaml", "rules:", "players: 2..4\nrules:"),
     "two overlays that meet": replaced(
         "overlays/wet.yaml", "state:", "rules:\n  dry:\n    is: |\n      () -> int: 2\nstate:"
     ),
@@ -304,13 +312,13 @@ def test_only_what_depends_on_a_changed_file_is_done_again(pond: Path, monkeypat
     examined: list[tuple[str, ...]] = []
     thorough = pipeline.examine
 
-    def counted(shelf: Shelf, document: Document, overlays: Iterable[str] = ()) -> Examined:
+    def counted(shelf: Shelf, document: Document, overlays: Iterable[str] = (), *, answers: Answers) -> Examined:
         examined.append((document.id, *overlays))
-        return thorough(shelf, document, overlays)
+        return thorough(shelf, document, overlays, answers=answers)
 
     monkeypatch.setattr(validator, "examine", counted)
     validate([])
-    everything = [("pond",), ("pond", "pond/dry"), ("pond", "pond/wet")]
+    everything = [("pond",), ("pond", "pond/deep"), ("pond", "pond/dry"), ("pond", "pond/wet")]
     assert sorted(examined) == everything
     examined.clear()
     validate([])
