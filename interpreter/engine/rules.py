@@ -127,7 +127,7 @@ class Rules:
                 [(x.a, x.b, sorted(x.values.items())) for x in model.graph.links],
             ),
             (model.phases, model.setup, model.ranking),
-            *([model.phase_guards] if any(model.phase_guards) else []),
+            *([[guard and guard.value for guard in model.phase_guards]] if any(model.phase_guards) else []),
         )
         return blake2b(msgspec.json.encode(meaning(parts)), digest_size=16).hexdigest()
 

@@ -17,7 +17,7 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.plurals import counted
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.base.yaml_values import words
+from interpreter.base.yaml_values import word, words
 from interpreter.language import core, nodes
 from interpreter.language.amended_decisions import Decisions, asked_in
 from interpreter.language.check_graph import Boards
@@ -48,9 +48,9 @@ from interpreter.language.parse import (
     parse_verdict,
 )
 from interpreter.language.reporter import Report
-from interpreter.language.resolve import Binding, Names, resolve_type
+from interpreter.language.resolve import Binding, Names, parameters_of, resolve_type
 from interpreter.language.scope import Frame, Variable
-from interpreter.language.texts import condition_of, expression_of, parsed
+from interpreter.language.texts import condition_of, expression_of, headed, parsed
 from interpreter.language.translations import asks_of
 from interpreter.language.types import BOOL, INT, NEVER, NOTHING, Type, accepts
 from interpreter.language.walk import descendants
@@ -116,7 +116,7 @@ def check_function(
 ) -> tuple[Signature, RuleLayer]:
     """Check a helper: a function or verdict outside the ruleset. Calls use the id of its layer as the name."""
     header = tree.header
-    parameters = tuple((p.name, resolve_type(names, p.type, report)) for p in header.parameters) if header else ()
+    parameters = parameters_of(names, header, file, report)
     constant = literal_type(tree)
     result = constant or BOOL
     if isinstance(tree, nodes.Function) and constant is None:
@@ -179,6 +179,7 @@ class _Whole(Checker):
         self.statements = statements
         self.bodies: dict[tuple[str, int], Body | None] = {}
         self.decisions = Decisions(composition, self.report)
+        self.current = {each.id for each in composition.documents if word(each.head.language) == "2"}
         self.unread = False
         """True if the text of a procedure could not be parsed."""
 
@@ -210,7 +211,8 @@ class _Whole(Checker):
                 self._header(name, index, entry, form, tree)
 
     def _parse_rule(self, entry: Entry) -> tuple[Form, Body | None]:
-        form, tree = self.once(("rule",), (entry,), partial(_parsed_rule, entry, self.report))
+        current = entry.file in self.current
+        form, tree = self.once(("rule",), (entry,), partial(_parsed_rule, entry, self.report, current=current))
         return form, self._widened(tree) if form == "does" else tree
 
     def _procedure(self, text: Value | None) -> nodes.Procedure | None:
@@ -240,7 +242,8 @@ class _Whole(Checker):
             if below.form != form:
                 self._other_form(name, form, below, entry)
             return
-        parameters, result = self.once(("header", form), (header,), partial(self._types, header, form))
+        about = ("header", form, entry.file)
+        parameters, result = self.once(about, (header,), partial(self._types, header, form, entry.file))
         constant = literal_type(tree) if below is None else None
         result = constant or result
         if form == "is" and result == NOTHING and tree is not None:
@@ -256,9 +259,9 @@ class _Whole(Checker):
             self._other_form(name, form, below, entry)
         self._same_types(name, below, parameters, result, header.span if header else entry.span)
 
-    def _types(self, header: nodes.Header | None, form: Form) -> tuple[tuple[tuple[str, Type], ...], Type]:
+    def _types(self, header: nodes.Header | None, form: Form, file: str) -> tuple[tuple[tuple[str, Type], ...], Type]:
         """Return the parameters of a rule and the type of its result."""
-        parameters = tuple((p.name, self._type(p.type)) for p in header.parameters) if header else ()
+        parameters = parameters_of(self.names, header, file, self.report)
         default = BOOL if form == "permits" else NOTHING
         return parameters, self._type(header.result) if header and header.result else default
 
@@ -331,33 +334,26 @@ class _Whole(Checker):
                 continue
             for index, entry in enumerate(layers):
                 by_file.setdefault(entry.file, []).append((name, index, entry))
-        checked: dict[tuple[str, int], RuleLayer] = {}
+        checked: dict[tuple[str, int], tuple[RuleLayer, Blocks]] = {}
         for of_file in by_file.values():
             about = ("layers", *((name, index) for name, index, _ in of_file))
             parts = (*(entry for *_, entry in of_file), *(self.bodies[name, index] for name, index, _ in of_file))
-            found, blocks = self.once(about, parts, partial(self._layers, of_file))
-            checked |= found
-            self.model.blocks |= blocks
+            checked |= self.once(about, parts, partial(self._layers, of_file))
         for name, layers in rules.items():
-            own = tuple(checked[name, index] for index in range(len(layers)) if (name, index) in checked)
+            own = [checked[name, index] for index in range(len(layers)) if (name, index) in checked]
+            for _, blocks in own:
+                self.model.blocks |= blocks
             if len(own) == len(layers):
-                signature = self.signatures[name]
+                signature, of_rule = self.signatures[name], tuple(layer for layer, _ in own)
                 form = cast(Form, signature.form)
-                self.model.rules[name] = CheckedRule(name, form, signature.parameters, signature.result, own)
+                self.model.rules[name] = CheckedRule(name, form, signature.parameters, signature.result, of_rule)
 
-    def _layers(self, of_file: list[tuple[str, int, Entry]]) -> tuple[dict[tuple[str, int], RuleLayer], Blocks]:
+    def _layers(self, of_file: list[tuple[str, int, Entry]]) -> dict[tuple[str, int], tuple[RuleLayer, Blocks]]:
         """Check the layers of a file: its texts are mostly the same as in other rulesets, and so are their names."""
-        checked, blocks = dict[tuple[str, int], RuleLayer](), Blocks()
-        for name, index, entry in of_file:
-            layer = self._layer(name, index, entry, blocks)
-            if layer is not None:
-                checked[name, index] = layer
-        return checked, blocks
+        trees = ((name, index, entry, self.bodies[name, index]) for name, index, entry in of_file)
+        return {(name, index): self._layer(name, index, entry, tree) for name, index, entry, tree in trees if tree}
 
-    def _layer(self, name: str, index: int, entry: Entry, blocks: Blocks) -> RuleLayer | None:
-        tree = self.bodies.get((name, index))
-        if tree is None:
-            return None
+    def _layer(self, name: str, index: int, entry: Entry, tree: Body) -> tuple[RuleLayer, Blocks]:
         guards = list(entry.conditions)
         if guards and index == 0:
             self.error("E507", "no layer below answers if `when` is false", guards[0].span)
@@ -365,12 +361,11 @@ class _Whole(Checker):
         verb = covers[0] if covers is not None else ""
         about = ("layer", name, index, entry.file, entry.part, entry.span, verb, cites)
         checked = partial(self._checked_layer, name, index, entry, verb, tree, guards, cites)
-        layer, own = self.once(about, (tree, *guards), checked)
-        blocks |= own
+        layer, blocks = self.once(about, (tree, *guards), checked)
         if covers is not None and verb == "wraps" and not guards and not _names_base(tree):
             remedy = "write `replaces` if the rule below is not needed"
             self.error("E507", f"`{name}` wraps, but never calls `base`", covers[2], remedy)
-        return layer
+        return layer, blocks
 
     def _checked_layer(
         self,
@@ -563,13 +558,12 @@ class _Whole(Checker):
             yield from (Scalar(cite, "plain", option.span, cite) for cite in option.cites)
 
 
-def _parsed_rule(entry: Entry, report: Report) -> tuple[Form, Body | None]:
+def _parsed_rule(entry: Entry, report: Report, *, current: bool) -> tuple[Form, Body | None]:
     rule = entry.read(Rule)
-    if rule.is_ is not None:
-        return "is", parsed(rule.is_, parse_function, report)
-    if rule.permits is not None:
-        return "permits", parsed(rule.permits, parse_verdict, report)
-    return "does", parsed(rule.does, parse_procedure, report)
+    form: Form = "is" if rule.is_ is not None else "permits" if rule.permits is not None else "does"
+    function, verdict = parsed(rule.is_, parse_function, report), parsed(rule.permits, parse_verdict, report)
+    tree = function or verdict or parsed(rule.does, parse_procedure, report)
+    return form, tree and headed(tree, entry.head, report, current=current)
 
 
 def literal_type(tree: Body | None) -> Type | None:

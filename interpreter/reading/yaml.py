@@ -118,7 +118,7 @@ def other_format(file: SourceFile) -> Diagnostic | None:
     cannot be read, since JSON may be valid YAML."""
     for name, start in _FORMATS.items():
         if start.match(file.text):
-            message, remedy = f"got {name}, want YAML", "a file starts with `language: 1`"
+            message, remedy = f"got {name}, want YAML", "a file starts with `language: 2`"
             if file.text.startswith(('{"log":', '{"save":')):
                 message, remedy = "got a saved game, want YAML", "`regelwerk replay` and `play` read saved games"
             return Diagnostic("E013", message, Span(file, 0, 0), help=remedy)
@@ -268,7 +268,7 @@ class _Reader:
         if self.root is None or (isinstance(self.root, Scalar) and self.root.value is None):
             got = "an empty file"
         span = self.root.span if self.root else Span(self.file, 0, 0)
-        return Diagnostic("E013", f"got {got}, want keys with values", span, help="a file starts with `language: 1`")
+        return Diagnostic("E013", f"got {got}, want keys with values", span, help="a file starts with `language: 2`")
 
     def _read_events(self) -> None:
         import yaml

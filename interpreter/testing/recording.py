@@ -99,7 +99,7 @@ def _scalar(text: str) -> str:
 
 def file_with(text: str, id: str, item: str) -> str:
     """Return the text of a scenario file with an item appended."""
-    head = text if text.strip() else f"language: 1\nscenarios: {id}\nis:\n"
+    head = text if text.strip() else f"language: 2\nscenarios: {id}\nis:\n"
     return f"{head.rstrip()}\n{item}"
 
 

@@ -81,7 +81,7 @@ class _Draft(Struct, frozen=True):
 
 def file_of(id: str, scenarios: Sequence[str]) -> str:
     """Return the text of a scenario file."""
-    return f"language: 1\nscenarios: {id}\nis:\n" + "\n".join(scenarios)
+    return f"language: 2\nscenarios: {id}\nis:\n" + "\n".join(scenarios)
 
 
 def shrink(finding: Finding, seconds: float = SECONDS) -> str | None:

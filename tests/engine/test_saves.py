@@ -30,6 +30,7 @@ from interpreter.language.meaning import meaning
 from interpreter.language.types import AnyType
 from interpreter.play.match import Match
 from interpreter.reading.files import Shelf
+from tests.small import FAMILY, loaded, write
 from tests.support import shared
 
 TABLES = [("germany-2018", 4), ("goofspiel", 3)]
@@ -195,10 +196,7 @@ def test_a_rule_that_has_changed_and_still_fits_is_played(tmp_path: Path) -> Non
     root = copied(tmp_path)
     family = root / "goofspiel" / "family.yaml"
     text = family.read_text(encoding="utf-8")
-    family.write_text(
-        text.replace("(who: seat) -> int: sum(p.value for p in who.won)", "(who: seat) -> int: count(who.won)"),
-        encoding="utf-8",
-    )
+    family.write_text(text.replace("sum(p.value for p in who.won)", "count(who.won)"), encoding="utf-8")
     changed = load("goofspiel", shelf=Shelf([root]))
     text = saves("goofspiel", 3)[-1]
     assert changed.digest != json.loads(text)["digest"]
@@ -428,3 +426,12 @@ def test_each_node_has_a_tag_of_its_own() -> None:
     tags = {kind.__struct_config__.tag for kind in nodes}
     assert len(tags) == len(nodes)
     assert not tags & {kind.__name__ for kind in nodes}, "a tag is written at its class"
+
+
+def test_the_digest_of_rules_has_the_conditions_of_phases(tmp_path: Path) -> None:
+    digests = set()
+    for when in ("round > 1", "round > 2", ""):
+        phase = f"{{phase: act, when: {when}}}" if when else "act"
+        path = write(tmp_path, "amount = 2", family=FAMILY.replace("round: [act]", f"round: [{phase}]"))
+        digests.add(loaded(path).digest)
+    assert len(digests) == 3
