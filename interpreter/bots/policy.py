@@ -17,7 +17,6 @@ from interpreter.engine.decision import Decision, Named, Option
 from interpreter.engine.determinization import OPTIONS, Worlds
 from interpreter.engine.game import Game
 from interpreter.engine.rules import Rules
-from interpreter.engine.sight import may_see
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.policies import Line, Pattern, Policy, Preferences, how_to_choose
@@ -265,16 +264,15 @@ def _ready_pattern(machine: Machine, site: AskSite, pattern: Pattern, number: in
 
 def _with_other_cards(game: Game, decision: Decision, env: tuple[Value, ...], random: Stream) -> tuple[Value, ...]:
     """Return locals in which each hidden card of a decision's context is any hidden card of its kind."""
-    constants, state, model = game.machine.constants, game.state, game.ruleset.model
+    sight, state, model = game.table.sight, game.state, game.ruleset.model
     hidden: dict[str, list[int]] = {}
-    for card, row in enumerate(model.cards):
-        if not may_see(constants.visible(state, card), decision.actor):
-            hidden.setdefault(row.kind, []).append(card)
+    for card in sight.hidden_cards(state, decision.actor):
+        hidden.setdefault(model.cards[card].kind, []).append(card)
     others = list(env)
     for node in descendants(decision.site.ask.context):
         if isinstance(node, core.Local) and has_cards(node.type, model.records):
             value = decision.frame[1][node.index]
-            if not may_see(constants.visible_in(state, value, node.type), decision.actor):
+            if not sight.shows(state, value, node.type, decision.actor):
                 swapped = {}
                 for card in cards_in(value, node.type, model.records):
                     pool = hidden.get(model.cards[card].kind, [card])

@@ -9,7 +9,7 @@ from msgspec import Struct
 from interpreter.drawing.colours import SEATS, colours_for
 from interpreter.engine.game import Game
 from interpreter.engine.rules import Rules
-from interpreter.engine.sight import Unseen, seen_by
+from interpreter.engine.sight import Unseen
 from interpreter.engine.views import measured
 from interpreter.kernel.state import State, Value
 from interpreter.language.directed_links import Way, ways_of
@@ -84,7 +84,7 @@ def unplayed(ruleset: Rules) -> Game:
 def picture_of(game: Game, player: int | None = None) -> Picture:
     """Return the picture of a game's current state, as a player may see it: what depends on hidden information is left
     out. Raises ``ValueError`` if its ruleset has no graph."""
-    state = seen_by(game.table, game.state, player)
+    state = game.table.sight.seen_by(game.state, player)
     graph = measured(game.table, state)
     if graph is None or not graph.nodes:
         raise ValueError(f"`{game.ruleset.id}` has no graph to draw")

@@ -32,7 +32,7 @@ from interpreter.engine.decision import Code, Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, is_choice, read, reveals
 from interpreter.engine.refusal import IllegalMove
-from interpreter.engine.sight import hidden_cards, is_known, may_see, reads_secrets, veils
+from interpreter.engine.sight import may_see
 from interpreter.engine.views import lines_since
 from interpreter.kernel.chance import ChanceSource, Seeded
 from interpreter.kernel.effects import changes
@@ -109,7 +109,9 @@ class Memory:
         constants = game.machine.constants
         self.zones = constants.effects.zones
         self.hidden = {cell for cell, seats in constants.seen_by.items() if seat not in seats and cell in self.zones}
-        self.pools = [cell for name in sorted(game.ruleset.counted) for cell in constants.layout.cells(name)]
+        self.pools = [
+            cell for name in sorted(game.table.sight.secrecy.inferable) for cell in constants.layout.cells(name)
+        ]
         """Pools whose tokens can be counted if the log reaches back to the beginning."""
         self.known: set[int] = set()
         self._parts: dict[int, int] | None = None
@@ -209,8 +211,8 @@ class Worlds:
         self.hidden = [cell for cell, seats in seen.items() if seat not in seats]
         memory = memory or Memory(self.game, seat)
         state = self.game.state
-        self._unseen = frozenset(hidden_cards(game.table, state, seat))
-        veiled_cells, kept = veils(game.table, state, seat), set(fixed)
+        self._unseen = frozenset(game.table.sight.hidden_cards(state, seat))
+        veiled_cells, kept = game.table.sight.veils(state, seat), set(fixed)
         veiled = [cell for cell in veiled_cells if cell in seen or kept.isdisjoint(self._cards_of(cell))]
         self.pools = [cell for cell in veiled if isinstance(self._group(cell).type, types.PoolType)]
         """Pools with hidden content."""
@@ -223,10 +225,10 @@ class Worlds:
     def _go_back(self) -> None:
         """Go back to the last decision at which no active procedure has a secret local."""
         game, seat = self.now, self.seat
-        if reads_secrets(game.table, game.state, seat):
+        if game.table.sight.reads_secrets(game.state, seat):
             self.fixed |= Memory(game, seat).known
             game = game.clone(log=True)
-        while reads_secrets(game.table, game.state, seat):
+        while game.table.sight.reads_secrets(game.state, seat):
             log = game.state.log
             start = next((number for number in reversed(range(len(log))) if is_choice(log[number])), None)
             if start is None:
@@ -401,7 +403,7 @@ class Worlds:
             self._laid_out.state.leave()
             if self.replay:
                 kept, blocks = self.layout.base["kept"], self.game.state.cells[self.layout.base["kept"]]
-                known = (block for block in blocks if is_known(self.game.table, block, self.seat))
+                known = (block for block in blocks if self.game.table.sight.is_known(block, self.seat))
                 self._laid_out.state.cells[kept] = tuple(known)
         world = self._laid_out.clone()
         cells, location = world.state.cells, self.layout.base["location"]

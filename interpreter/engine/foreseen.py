@@ -16,9 +16,8 @@ from typing import NoReturn
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, Event, is_choice, read, reveals
-from interpreter.engine.rules import Table
 from interpreter.engine.secrecy import is_visible
-from interpreter.engine.sight import Unseen, Veil, hidden_cards, may_see, veils
+from interpreter.engine.sight import Sight, Unseen, Veil, may_see
 from interpreter.kernel.state import Frame, Record, State, Value
 from interpreter.language.types import HolderType, Type
 from interpreter.lowering import lower
@@ -53,11 +52,11 @@ class _Undrawn:
     shuffle = draw
 
 
-def forecast(table: Table, known: State, code: Code) -> list[Record]:
+def forecast(sight: Sight, known: State, code: Code) -> list[Record]:
     """Return what surely follows a choice in a :func:`veiled` state, which changes: the log up to the place where the
     rules use something hidden or draw. Raises :class:`RuleFailure`."""
     with suppress(Unseen):
-        Machine.take(table.machine, known, _Undrawn(), *code)
+        Machine.take(sight.machine, known, _Undrawn(), *code)
     return known.log
 
 
@@ -80,10 +79,10 @@ def foresees(game: Game, seat: int, number: int = 1) -> bool:
 
 
 def _is_foreseen(earlier: Game, later: Game, made: Choice, seat: int) -> bool:
-    table, machine, ask = later.table, later.machine, made.option.ask
-    run = veiled(table, earlier.state, made.frame, seat)
+    sight, machine, ask = later.table.sight, later.machine, made.option.ask
+    run = veiled(sight, earlier.state, made.frame, seat)
     if made.actor != seat:
-        others = veiled(table, earlier.state, made.frame, made.actor)
+        others = veiled(sight, earlier.state, made.frame, made.actor)
         if ask.sealed or ask.kept or not _is_known(_whole(run), _whole(others)):
             return False
     number = next(n for n, option in enumerate(machine.asks[made.frame[0]].options) if option is made.option)
@@ -94,11 +93,11 @@ def _is_foreseen(earlier: Game, later: Game, made: Choice, seat: int) -> bool:
     events = (event.values for record in run.log if isinstance(event := read(record), Event))
     if reveals(run.log) or not all(map(_is_open, events)):
         return False
-    after = veiled(table, later.state, later.state.frame, seat)
+    after = veiled(sight, later.state, later.state.frame, seat)
     for word in ("pending", "kept"):  # nobody sees which standing rules and delayed blocks wait
         after.cells[machine.constants.layout.base[word]] = _Secret()
     return _is_known(_whole(run), _whole(after)) and all(
-        _is_open_question(run, table, decision, seat) for decision in (later.decision, later.decision_of(seat))
+        _is_open_question(run, sight, decision, seat) for decision in (later.decision, later.decision_of(seat))
     )
 
 
@@ -112,17 +111,17 @@ def _reaches_a_decision(machine: Machine, run: State, code: Code) -> bool:
     return True
 
 
-def _is_open_question(run: State, table: Table, decision: Decision | None, seat: int) -> bool:
+def _is_open_question(run: State, sight: Sight, decision: Decision | None, seat: int) -> bool:
     """Return whether a decision shows nothing hidden from the seat: who is asked, the context and the own options."""
     if decision is None:
         return True
-    frame, site = _frame(table, decision.frame, seat), decision.site
+    frame, site = _frame(sight, decision.frame, seat), decision.site
     assert frame is not None
     env = list(frame[1])
     try:
         shown = [site.seat(run, env), *(value(run, env) for _, value in site.context)]
         if decision.actor == seat:
-            shown += [values for _, values in table.machine.options(run, env, site)]
+            shown += [values for _, values in sight.machine.options(run, env, site)]
         return _is_open(shown)
     except (Unseen, RuleFailure):
         return False
@@ -148,26 +147,25 @@ def _is_known(mine: Value, shown: Value) -> bool:
 # --- the state as a seat knows it ---------------------------------------------------------------------------------
 
 
-def veiled(table: Table, state: State, frame: Frame | None, player: int) -> State:
+def veiled(sight: Sight, state: State, frame: Frame | None, player: int) -> State:
     """Return a copy of a state that stands at a frame, with a veil for each value that a player may not know."""
-    constants, model = table.machine.constants, table.rules.model
-    layout, cells = constants.layout, state.cells[:]
-    for cell, veil in veils(table, state, player).items():
-        held, group = cells[cell], model.groups[layout.owner_of(cell)[0]]
+    layout, cells = sight.layout, state.cells[:]
+    for cell, veil in sight.veils(state, player).items():
+        held, group = cells[cell], sight.model.groups[layout.owner_of(cell)[0]]
         is_parted = isinstance(group.type, HolderType) and isinstance(held, tuple)
         cells[cell] = _parted(held) if is_parted else _Secret(veil.many)
-    for card in hidden_cards(table, state, player):
+    for card in sight.hidden_cards(state, player):
         cells[layout.base["location"] + card] = _Secret()
     kept = layout.base["kept"]
-    cells[kept] = tuple(_blocks(table, cells[kept], player))
+    cells[kept] = tuple(_blocks(sight, cells[kept], player))
     if cells[layout.base["settling"]]:  # rules that are not pending have no match, but that may be hidden
-        cells[layout.base["pending"]] = (1 << len(constants.watches)) - 1
-    return State(cells, _frame(table, frame, player))
+        cells[layout.base["pending"]] = (1 << len(sight.constants.watches)) - 1
+    return State(cells, _frame(sight, frame, player))
 
 
-def _frame(table: Table, frame: Frame | None, player: int) -> Frame | None:
+def _frame(sight: Sight, frame: Frame | None, player: int) -> Frame | None:
     """Return a frame with veils for secret locals. A procedure that a secret led to its place cannot go on."""
-    program, secrecy = table.rules.program, table.rules.secrecy
+    program, secrecy = sight.program, sight.secrecy
     frames, is_led = list[tuple[Value, tuple[Value, ...], int]](), False
     while frame is not None:
         index, env, frame, into = frame
@@ -198,10 +196,10 @@ def _is_one_of_many(program: lower.Program, index: int) -> bool:
     return sum(end.ask.name == name for _, end in program.asks.values()) > 1
 
 
-def _blocks(table: Table, blocks: Iterable[tuple[Value, ...]], player: int) -> Iterator[tuple[Value, ...]]:
+def _blocks(sight: Sight, blocks: Iterable[tuple[Value, ...]], player: int) -> Iterator[tuple[Value, ...]]:
     """Yield the delayed blocks with veils for secret values. For those of which it is a secret whether they wait, one
     that nobody can run stands at each moment that they can wait for, whether they do or not."""
-    secrecy, procedures = table.rules.secrecy, table.rules.program.reach.procedures
+    secrecy, procedures = sight.secrecy, sight.program.reach.procedures
     yield from ((edge, of, _Secret(), ()) for edge, of in sorted(secrecy.secret_moments))
     for edge, of, name, values in blocks:
         labels, course = secrecy.given(name)

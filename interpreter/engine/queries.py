@@ -7,7 +7,7 @@ import json
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.source import SourceFile
 from interpreter.engine.rules import Rules, Table
-from interpreter.engine.sight import Unseen, may_see, seen_by
+from interpreter.engine.sight import Unseen
 from interpreter.kernel.state import State, Value
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.parse import parse_expression
@@ -30,11 +30,11 @@ def value_of(table: Table, state: State, text: str, player: int | None = None) -
         if not diagnostics:
             table.machine.meter.refill()
             try:
-                value = table.machine.expressions.compile(node)(seen_by(table, state, player), [None] * frame.size)
+                value = table.machine.expressions.compile(node)(table.sight.seen_by(state, player), [None] * frame.size)
                 hash(value)  # reads every part, so that a veil raises
             except Unseen:
                 raise ValueError(f"`{text}` looks at what player {player} may not see") from None
-            if not may_see(table.machine.constants.visible_in(state, value, node.type), player):
+            if not table.sight.shows(state, value, node.type, player):
                 raise ValueError(f"`{text}` is a card that player {player} may not see")
             return (tuple(value) if isinstance(value, range) else value), node.type
     raise RulesetError(diagnostics)

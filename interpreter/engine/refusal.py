@@ -14,7 +14,7 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.failing_values import Because, text_of
 from interpreter.engine.rules import Table
-from interpreter.engine.sight import Unseen, Veil, known_locals
+from interpreter.engine.sight import Unseen, Veil
 from interpreter.engine.values import Names
 from interpreter.engine.views import Spoken
 from interpreter.kernel.state import State, Value
@@ -165,7 +165,7 @@ def reasons_for(
 ) -> list[Reason]:
     """Return why a choice is refused, by the reason that matters most, as far as a player may know it; without a
     player, all of it. Empty if the choice is legal."""
-    names, env = Spoken(table, decision.state, language, player), known_locals(table, decision.frame, player)
+    names, env = Spoken(table, decision.state, language, player), table.sight.known_locals(decision.frame, player)
     state, option, conditions = names.state, decision.site.options[number], _Conditions(names)
     layer = table.rules.program.reach.procedures[decision.site.procedure]
     rule, cites = layer.spoken, table.rules.own_cites(option.core.cites or layer.cites)

@@ -16,7 +16,9 @@ from interpreter.base.plain_data import Json, number_in
 from interpreter.base.suggest import did_you_mean_one_of
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.engine.cache import Modules
+from interpreter.engine.secrecy import Secrecy
 from interpreter.engine.setup import default_settings, role_seats, roles_of, set_up
+from interpreter.engine.sight import Sight
 from interpreter.engine.values import Names, type_text
 from interpreter.kernel.invariants import Census
 from interpreter.kernel.state import State, Value
@@ -26,7 +28,6 @@ from interpreter.language.types import BoolType, CollectionType, IntType, KindTy
 from interpreter.reading.players import PlayerRange
 
 if TYPE_CHECKING:  # imported where needed: a ruleset from the cache uses neither readers nor checker
-    from interpreter.engine.secrecy import Secrecy
     from interpreter.lowering.lower import Program
     from interpreter.reading.compose import Composition
     from interpreter.reading.files import Document, Shelf
@@ -44,10 +45,9 @@ class Table:
     first: State
     seats: int
     census: Census
+    sight: Sight = field(repr=False)
     options: dict[int, Value] = field(default_factory=dict, repr=False, compare=False)
     """Cache of options by stretch: :class:`~interpreter.engine.decision.Named`."""
-    sights: dict[int | None, Value] = field(default_factory=dict, repr=False, compare=False)
-    """Cache of hidden cells by seat: see :mod:`interpreter.engine.sight`."""
     seat_names: tuple[str, ...] = ()
     """Names of the persons in the seats, for texts. An empty name leaves the seat its word of the ruleset."""
 
@@ -83,17 +83,7 @@ class Rules:
 
     @cached_property
     def secrecy(self) -> Secrecy:
-        """Return the locals of procedures that are secret from some seats."""
-        from interpreter.engine.secrecy import Secrecy
-
         return Secrecy(self.program)
-
-    @cached_property
-    def counted(self) -> frozenset[str]:
-        """Hidden pools whose content everybody can infer."""
-        from interpreter.engine.inferable_pools import counted
-
-        return counted(self.program)
 
     @cached_property
     def names(self) -> Names:
@@ -148,7 +138,8 @@ class Rules:
         if key not in self._tables:
             with no_search():
                 setup = set_up(self.program, people, settings)
-            self._tables[key] = Table(self, setup.machine, setup.first, people, setup.census)
+            sight = Sight(setup.machine, self.secrecy)
+            self._tables[key] = Table(self, setup.machine, setup.first, people, setup.census, sight)
             if self._looked_at is not None:
                 setup.machine.keeper = Modules(self._looked_at, repr(key))
         return self._tables[key]

@@ -3,38 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cached_property
 from typing import NamedTuple, NoReturn
 
 from msgspec import Struct
 
-from interpreter.engine.decision import decision_at
-from interpreter.engine.rules import Table
-from interpreter.engine.secrecy import is_visible
-from interpreter.kernel.state import Frame, State, Value
+from interpreter.base.lazy import Lazy
+from interpreter.engine.secrecy import Secrecy, is_visible
+from interpreter.kernel.state import Frame, State, Value, stacked
 from interpreter.language import core
 from interpreter.language.builtins import Builtin
-from interpreter.language.model import Group, Model
+from interpreter.language.model import Group
 from interpreter.language.types import CardHolderType, CollectionType, HolderType, PilesType, Type, ZoneType, has_cards
 from interpreter.language.walk import descendants, rewritten
 from interpreter.plain.closures import Evaluate
+from interpreter.plain.machine import Machine
 
-__all__ = [
-    "Held",
-    "Unseen",
-    "Veil",
-    "backs_of",
-    "compiled",
-    "hidden_cards",
-    "is_known",
-    "known_locals",
-    "look_alike",
-    "may_see",
-    "reads_secrets",
-    "seen_by",
-    "under_way",
-    "veils",
-]
+__all__ = ["Held", "Sight", "Unseen", "Veil", "may_see"]
 
 
 class Unseen(Exception):
@@ -84,143 +69,6 @@ def may_see(seats: tuple[int, ...] | None, player: int | None) -> bool:
     return seats is None or player is None or player in seats
 
 
-class _Sight(Struct, frozen=True):
-    """Visibility data shared by all games of a table."""
-
-    hidden: tuple[tuple[int, bool], ...]
-    """Cells that are always hidden, each with whether its number of items is public."""
-    places: frozenset[int]
-    """Cells of hidden zones, whose cards are hidden."""
-    carried: tuple[int, ...]
-    """First cells of holders on cards; such a holder is hidden where its card is."""
-    naming: tuple[tuple[int, Type], ...]
-    """Cells whose values may name cards."""
-
-
-def _sight(table: Table, player: int) -> _Sight:
-    known: _Sight | None = table.sights.get(player)
-    if known is not None:
-        return known
-    model, layout, seen = table.rules.model, table.machine.constants.layout, table.machine.constants.seen_by
-    hidden, carried, naming = [], [], []
-    for name, group in model.groups.items():
-        if name == "round" or group.owner not in ("", "seat", "place", "card"):
-            continue
-        cells = layout.cells(name)
-        unseen = [cell for cell in cells if not may_see(seen.get(cell), player)]
-        hidden += [(cell, isinstance(group.type, COUNTED)) for cell in unseen]
-        if group.owner == "card" and not unseen:
-            carried.append(layout.base[name])
-        elif group.owner != "card" and has_cards(group.type, model.records):
-            naming += [(cell, group.type) for cell in cells if cell not in unseen]
-    places = frozenset(cell for cell, seats in seen.items() if not may_see(seats, player))
-    table.sights[player] = known = _Sight(tuple(hidden), places, tuple(carried), tuple(naming))
-    return known
-
-
-def hidden_cards(table: Table, state: State, player: int) -> list[int]:
-    """Return the cards in zones that the player may not see."""
-    location, places = table.machine.constants.layout.cells("location"), _sight(table, player).places
-    where = state.cells[location.start : location.stop] if places else []
-    return [card for card, cell in enumerate(where) if cell in places]
-
-
-_UNSEEN = Veil()
-
-
-def veils(table: Table, state: State, player: int | None) -> dict[int, Veil]:
-    """Return the veils of cells that the player may not see: hidden zones, pools and values, the content of hidden
-    cards, and values that name a hidden card. Absent values are not hidden."""
-    if player is None:
-        return {}
-    visible_in, sight, cells = table.machine.constants.visible_in, _sight(table, player), state.cells
-    veiled = {
-        cell: Veil(len(cells[cell])) if is_counted else _UNSEEN
-        for cell, is_counted in sight.hidden
-        if cells[cell] is not None
-    }
-    for first in sight.carried:
-        veiled.update((first + card, _UNSEEN) for card in hidden_cards(table, state, player))
-    for cell, type_ in sight.naming:
-        if cells[cell] is not None and not may_see(visible_in(state, cells[cell], type_), player):
-            veiled[cell] = _UNSEEN
-    return veiled
-
-
-def backs_of(table: Table, state: State, group: Group, held: Value) -> list[Value]:
-    """Return the open backs of the top cards of a zone or its piles."""
-    assert group.top_shows is not None
-    back = table.machine.expressions.closure(group.top_shows)
-    return [back(state, [pile[0]]) for pile in (held if isinstance(group.type, PilesType) else (held,)) if pile]
-
-
-def _open_backs(table: Table, state: State) -> list[list[Value]]:
-    layout, groups = table.machine.constants.layout, table.rules.model.groups.values()
-    places = [(group, cell) for group in groups if group.top_shows is not None for cell in layout.cells(group.name)]
-    return [backs_of(table, state, group, state.cells[cell]) for group, cell in places]
-
-
-def look_alike(table: Table, state: State, other: State, player: int) -> bool:
-    """Return whether two states of a table differ only in what a player may not see. Then every expression over the
-    visible state is equal too."""
-    layout = table.machine.constants.layout
-    unseen = {cell for word in _UNREAD for cell in layout.cells(word)}
-    differing = [cell for cell in state.difference(other) if cell not in unseen]
-    if not differing:
-        return True
-    if _open_backs(table, state) != _open_backs(table, other):
-        return False
-    mine, others = veils(table, state, player), veils(table, other, player)
-    if mine.keys() != others.keys() or any(veil.many != others[cell].many for cell, veil in mine.items()):
-        return False
-    hidden = {*hidden_cards(table, state, player)}.intersection(hidden_cards(table, other, player))
-    return all(cell in mine or cell - layout.base["location"] in hidden for cell in differing)
-
-
-def compiled(table: Table, state: State, tree: core.Expression, player: int | None) -> Evaluate:
-    """Compile an expression for evaluation over the state as a player sees it. The open back of a hidden top card is
-    visible: its rule, applied to the ``first`` of the zone, becomes a constant."""
-    model, expressions = table.rules.model, table.machine.expressions
-    if player is None or not _asks_for_backs(model, tree):
-        return expressions.closure(tree)
-
-    def opened(node: object) -> object:
-        match node:
-            case core.CallRule(rule, (core.CallBuiltin(Builtin("first"), (core.Read(core.Cell(name, None)),)),)):
-                group, held = model.groups[name], state.cells[table.machine.constants.layout.base[name]]
-                shows = group.top_shows if held and isinstance(group.type, ZoneType) else None
-                if isinstance(shows, core.CallRule) and shows.rule == rule:
-                    value = expressions.compile(shows)(state, [held[0]])
-                    return core.Const(value, type=node.type, span=node.span)
-        return node
-
-    return expressions.compile(rewritten(tree, opened))
-
-
-@lru_cache(maxsize=64)
-def _backs(model: Model) -> frozenset[str]:
-    shown = (group.top_shows for group in model.groups.values())
-    return frozenset(shows.rule for shows in shown if isinstance(shows, core.CallRule))
-
-
-def _asks_for_backs(model: Model, tree: core.Expression) -> bool:
-    """Return whether an expression applies the rule of an open back to a card."""
-    backs = _backs(model)
-    return bool(backs) and any(isinstance(node, core.CallRule) and node.rule in backs for node in descendants(tree))
-
-
-def seen_by(table: Table, state: State, player: int | None) -> State:
-    """Return the state as a player sees it. It is for reading only."""
-    veiled = veils(table, state, player)
-    if not veiled:
-        return state
-    seen = state.clone()
-    for cell, veil in veiled.items():
-        if veil.many != 0:  # an empty zone has nothing to hide
-            seen.cells[cell] = veil
-    return seen
-
-
 class Held(NamedTuple):
     """A named value of a procedure, choice or event; ``seen`` means that the player may know it."""
 
@@ -230,65 +78,201 @@ class Held(NamedTuple):
     seen: bool
 
 
-def _frames(table: Table, state: State) -> Iterator[tuple[int, tuple[Value, ...], int | None]]:
-    """Yield the active procedures, innermost first: the stretch, its locals, and the local that waits for a result."""
-    stretches, frame = table.rules.program.stretches, state.frame
-    while frame is not None:
-        index, env, frame, into = frame
-        if index < len(stretches):
-            yield index, env, into
+class _Hidden(Struct, frozen=True):
+    """What a player may not see, the same in all games of a table."""
+
+    cells: tuple[tuple[int, bool], ...]
+    """Cells that are always hidden, each with whether its number of items is public."""
+    places: frozenset[int]
+    """Cells of hidden zones, whose cards are hidden."""
+    carried: tuple[int, ...]
+    """First cells of holders on cards; such a holder is hidden where its card is."""
+    naming: tuple[tuple[int, Type], ...]
+    """Cells whose values may name cards."""
 
 
-def under_way(table: Table, state: State, player: int | None) -> list[tuple[str, list[Held]]]:
-    """Return the active procedures, outermost first, as (rule, locals). Those are left out that would reveal
-    which call led to a procedure, if a secret decided it."""
-    program, secrecy = table.rules.program, table.rules.secrecy
-    procedures, is_secret = list[tuple[str, list[Held]]](), False
-    for index, env, into in _frames(table, state):
-        if is_secret and player is not None:
-            break
-        is_secret = secrecy.hides_calls(program.stretches[index].procedure)
-        layer = program.procedures[program.stretches[index].procedure].layer
-        labels = secrecy.locals_at(index)
-        held = [
-            Held(name, layer.local_types[local], env[local], is_visible(labels[local], env, player))
-            for local, name in enumerate(layer.local_names)
-            if name and local in labels and local != into
-        ]
-        procedures.insert(0, (layer.spoken, [local for local in held if not isinstance(local.type, HolderType)]))
-    return procedures
+_UNSEEN = Veil()
 
 
-def known_locals(table: Table, frame: Frame, player: int | None) -> list[Value]:
-    """Return the locals of a procedure at a decision, with veils for those that the player may not know."""
-    index, env = frame[:2]
-    labels = table.rules.secrecy.locals_at(index) if player is not None else {}
-    return [
-        _UNSEEN if local in labels and not is_visible(labels[local], env, player) else value
-        for local, value in enumerate(env)
-    ]
+class Sight:
+    """What the players at a table see of a state. Without a player, everything is visible."""
 
+    def __init__(self, machine: Machine, secrecy: Secrecy) -> None:
+        self.machine, self.secrecy = machine, secrecy
+        self.program, self.constants = machine.program, machine.constants
+        self.model, self.layout = self.constants.model, self.constants.layout
+        self._hidden = Lazy(self._hidden_from)
 
-def reads_secrets(table: Table, state: State, player: int) -> bool:
-    """Return whether an active procedure or a delayed block has a local that it can still read and that the player may
-    not know.
+    # --- cells
 
-    Simultaneous choices that wait for the other seats, and blocks that may or may not be there, do not count.
-    """
-    secrecy, decision = table.rules.secrecy, decision_at(table, state)
-    waiting = frozenset(decision.site.ask.kept) if decision is not None else frozenset()
-    for index, env, into in _frames(table, state):
-        read, labels = secrecy.read_later[index] - waiting - {into}, secrecy.locals_at(index)
-        if any(not is_visible(label, env, player) for local, label in labels.items() if local in read):
+    def _hidden_from(self, player: int) -> _Hidden:
+        seen, layout, records = self.constants.seen_by, self.layout, self.model.records
+        hidden, carried, naming = [], [], []
+        for name, group in self.model.groups.items():
+            if name == "round" or group.owner not in ("", "seat", "place", "card"):
+                continue
+            cells = layout.cells(name)
+            unseen = [cell for cell in cells if not may_see(seen.get(cell), player)]
+            hidden += [(cell, isinstance(group.type, COUNTED)) for cell in unseen]
+            if group.owner == "card" and not unseen:
+                carried.append(layout.base[name])
+            elif group.owner != "card" and has_cards(group.type, records):
+                naming += [(cell, group.type) for cell in cells if cell not in unseen]
+        places = frozenset(cell for cell, seats in seen.items() if not may_see(seats, player))
+        return _Hidden(tuple(hidden), places, tuple(carried), tuple(naming))
+
+    def hidden_cards(self, state: State, player: int) -> list[int]:
+        """Return the cards in zones that the player may not see."""
+        location, places = self.layout.cells("location"), self._hidden[player].places
+        where = state.cells[location.start : location.stop] if places else []
+        return [card for card, cell in enumerate(where) if cell in places]
+
+    def veils(self, state: State, player: int | None) -> dict[int, Veil]:
+        """Return the veils of cells that the player may not see: hidden zones, pools and values, the content of hidden
+        cards, and values that name a hidden card. Absent values are not hidden."""
+        if player is None:
+            return {}
+        hidden, cells = self._hidden[player], state.cells
+        veiled = {
+            cell: Veil(len(cells[cell])) if is_counted else _UNSEEN
+            for cell, is_counted in hidden.cells
+            if cells[cell] is not None
+        }
+        for first in hidden.carried:
+            veiled.update((first + card, _UNSEEN) for card in self.hidden_cards(state, player))
+        for cell, type_ in hidden.naming:
+            if cells[cell] is not None and not self.shows(state, cells[cell], type_, player):
+                veiled[cell] = _UNSEEN
+        return veiled
+
+    def shows(self, state: State, value: Value, type_: Type, player: int | None) -> bool:
+        """Return whether the player may see every card that a value names."""
+        return may_see(self.constants.visible_in(state, value, type_), player)
+
+    def seen_by(self, state: State, player: int | None) -> State:
+        """Return the state as a player sees it. It is for reading only."""
+        veiled = self.veils(state, player)
+        if not veiled:
+            return state
+        seen = state.clone()
+        for cell, veil in veiled.items():
+            if veil.many != 0:  # an empty zone has nothing to hide
+                seen.cells[cell] = veil
+        return seen
+
+    def look_alike(self, state: State, other: State, player: int) -> bool:
+        """Return whether two states differ only in what a player may not see. Then every expression over the visible
+        state is equal too."""
+        unseen = {cell for word in _UNREAD for cell in self.layout.cells(word)}
+        differing = [cell for cell in state.difference(other) if cell not in unseen]
+        if not differing:
             return True
-        waiting = frozenset()
-    return any(
-        is_known(table, block, player)
-        and not all(is_visible(label, block[3], player) for label in secrecy.given(block[2])[0])
-        for block in state.cells[table.machine.constants.layout.base["kept"]]
-    )
+        if self._open_backs(state) != self._open_backs(other):
+            return False
+        mine, others = self.veils(state, player), self.veils(other, player)
+        if mine.keys() != others.keys() or any(veil.many != others[cell].many for cell, veil in mine.items()):
+            return False
+        hidden = {*self.hidden_cards(state, player)}.intersection(self.hidden_cards(other, player))
+        return all(cell in mine or cell - self.layout.base["location"] in hidden for cell in differing)
 
+    # --- open backs
 
-def is_known(table: Table, block: tuple[Value, ...], player: int) -> bool:
-    """Return whether a player may know that a delayed block waits."""
-    return is_visible(table.rules.secrecy.given(block[2])[1], block[3], player)
+    def backs_of(self, state: State, group: Group, held: Value) -> list[Value]:
+        """Return the open backs of the top cards of a zone or its piles."""
+        assert group.top_shows is not None
+        back = self.machine.expressions.closure(group.top_shows)
+        return [back(state, [pile[0]]) for pile in (held if isinstance(group.type, PilesType) else (held,)) if pile]
+
+    def _open_backs(self, state: State) -> list[list[Value]]:
+        groups = [group for group in self.model.groups.values() if group.top_shows is not None]
+        places = ((group, cell) for group in groups for cell in self.layout.cells(group.name))
+        return [self.backs_of(state, group, state.cells[cell]) for group, cell in places]
+
+    def compiled(self, state: State, tree: core.Expression, player: int | None) -> Evaluate:
+        """Compile an expression for evaluation over the state as a player sees it. The open back of a hidden top card
+        is visible: its rule, applied to the ``first`` of the zone, becomes a constant."""
+        expressions = self.machine.expressions
+        if player is None or not self._asks_for_backs(tree):
+            return expressions.closure(tree)
+
+        def opened(node: object) -> object:
+            match node:
+                case core.CallRule(rule, (core.CallBuiltin(Builtin("first"), (core.Read(core.Cell(name, None)),)),)):
+                    group, held = self.model.groups[name], state.cells[self.layout.base[name]]
+                    shows = group.top_shows if held and isinstance(group.type, ZoneType) else None
+                    if isinstance(shows, core.CallRule) and shows.rule == rule:
+                        value = expressions.compile(shows)(state, [held[0]])
+                        return core.Const(value, type=node.type, span=node.span)
+            return node
+
+        return expressions.compile(rewritten(tree, opened))
+
+    @cached_property
+    def _backs(self) -> frozenset[str]:
+        shown = (group.top_shows for group in self.model.groups.values())
+        return frozenset(shows.rule for shows in shown if isinstance(shows, core.CallRule))
+
+    def _asks_for_backs(self, tree: core.Expression) -> bool:
+        """Return whether an expression applies the rule of an open back to a card."""
+        backs = self._backs
+        return bool(backs) and any(isinstance(node, core.CallRule) and node.rule in backs for node in descendants(tree))
+
+    # --- active procedures and delayed blocks
+
+    def _frames(self, state: State) -> Iterator[tuple[int, tuple[Value, ...], int]]:
+        """Yield the active procedures, innermost first: the stretch, its locals, and the local that waits for a
+        result."""
+        for index, env, _, into in stacked(state.frame):
+            if index < len(self.program.stretches):
+                yield index, env, into
+
+    def under_way(self, state: State, player: int | None) -> list[tuple[str, list[Held]]]:
+        """Return the active procedures, outermost first, as (rule, locals). Those are left out that would reveal
+        which call led to a procedure, if a secret decided it."""
+        procedures, is_secret = list[tuple[str, list[Held]]](), False
+        for index, env, into in self._frames(state):
+            if is_secret and player is not None:
+                break
+            procedure = self.program.stretches[index].procedure
+            is_secret = self.secrecy.hides_calls(procedure)
+            layer, labels = self.program.procedures[procedure].layer, self.secrecy.locals_at(index)
+            held = [
+                Held(name, layer.local_types[local], env[local], is_visible(labels[local], env, player))
+                for local, name in enumerate(layer.local_names)
+                if name and local in labels and local != into
+            ]
+            procedures.insert(0, (layer.spoken, [local for local in held if not isinstance(local.type, HolderType)]))
+        return procedures
+
+    def known_locals(self, frame: Frame, player: int | None) -> list[Value]:
+        """Return the locals of a procedure at a decision, with veils for those that the player may not know."""
+        index, env = frame[:2]
+        labels = self.secrecy.locals_at(index) if player is not None else {}
+        return [
+            _UNSEEN if local in labels and not is_visible(labels[local], env, player) else value
+            for local, value in enumerate(env)
+        ]
+
+    def reads_secrets(self, state: State, player: int) -> bool:
+        """Return whether an active procedure or a delayed block has a local that it can still read and that the player
+        may not know.
+
+        Simultaneous choices that wait for the other seats, and blocks that may or may not be there, do not count.
+        """
+        secrecy, waiting = self.secrecy, frozenset[int]()
+        if state.frame is not None:
+            waiting = frozenset(self.program.asks[state.frame[0]][1].ask.kept)
+        for index, env, into in self._frames(state):
+            read, labels = secrecy.read_later[index] - waiting - {into}, secrecy.locals_at(index)
+            if any(not is_visible(label, env, player) for local, label in labels.items() if local in read):
+                return True
+            waiting = frozenset()
+        return any(
+            self.is_known(block, player)
+            and not all(is_visible(label, block[3], player) for label in secrecy.given(block[2])[0])
+            for block in state.cells[self.layout.base["kept"]]
+        )
+
+    def is_known(self, block: tuple[Value, ...], player: int) -> bool:
+        """Return whether a player may know that a delayed block waits."""
+        return is_visible(self.secrecy.given(block[2])[1], block[3], player)

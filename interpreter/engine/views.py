@@ -14,7 +14,7 @@ from interpreter.base.source import Span
 from interpreter.engine.decision import Code, Decision, decision_at, others_at
 from interpreter.engine.log_records import Choice, Event, Mark, Seats, is_choice, read
 from interpreter.engine.rules import Rules, Table
-from interpreter.engine.sight import Held, Unseen, Veil, backs_of, compiled, may_see, seen_by, under_way, veils
+from interpreter.engine.sight import Held, Unseen, Veil, may_see
 from interpreter.engine.values import Names
 from interpreter.kernel.effects import put_back
 from interpreter.kernel.state import Record, State, Value, as_bag
@@ -112,7 +112,7 @@ class Spoken(Names):
 
     def __init__(self, table: Table, state: State, language: str, player: int | None = None) -> None:
         self.__dict__.update(table.names.__dict__)
-        self.table, self.state, self.language = table, seen_by(table, state, player), language
+        self.table, self.state, self.language = table, table.sight.seen_by(state, player), language
 
     def text(self, value: Value, type_: Type) -> str:
         names = self.table.seat_names
@@ -252,7 +252,7 @@ def _cites_of_phase(
     cites: list[str] = []
     for layer in reversed(rule.layers):
         if layer.guard is not None:
-            past = past or seen_by(table, _state_at(state, record_number), player)
+            past = past or table.sight.seen_by(_state_at(state, record_number), player)
             table.machine.meter.refill()
             try:
                 if not table.machine.expressions.closure(layer.guard)(past, [None] * layer.local_count):
@@ -326,14 +326,14 @@ def board_of(
 ) -> BoardTable:
     """Render a board now, as a player may see it; that of the end of the game is open to all. ``seen`` is the state as
     the player sees it, if the caller has it already."""
-    seen = (seen or seen_by(table, state, player)) if board.when != "end of game" else state
+    seen = (seen or table.sight.seen_by(state, player)) if board.when != "end of game" else state
     table.machine.meter.refill()
     spoken = Spoken(table, seen, language)
     says = {**board.says, **table.rules.model.says.get(f"boards.{board.name}", {})}
     text = _say(spoken, says, (), [None] * board.local_count)
     names = tuple(spoken.word(f"boards.{board.name}.{name}") or name for name, _ in board.columns)
     env: list[Value] = [None] * (board.local_count + 8)
-    columns = [(compiled(table, state, value, player), value.type) for _, value in board.columns]
+    columns = [(table.sight.compiled(state, value, player), value.type) for _, value in board.columns]
     items: tuple[Value, ...] = (None,) * bool(columns)
     try:
         if board.rows is not None:
@@ -354,10 +354,10 @@ def is_shown(table: Table, state: State, board: Board, player: int | None = None
     """Return whether the condition of a board holds now, as far as the player may see what it reads."""
     if board.test is None:
         return True
-    seen = (seen or seen_by(table, state, player)) if board.when != "end of game" else state
+    seen = (seen or table.sight.seen_by(state, player)) if board.when != "end of game" else state
     table.machine.meter.refill()
     try:
-        return bool(compiled(table, state, board.test, player)(seen, [None] * (board.local_count + 8)))
+        return bool(table.sight.compiled(state, board.test, player)(seen, [None] * (board.local_count + 8)))
     except Unseen:
         return False
 
@@ -379,7 +379,7 @@ def view_of(table: Table, state: State, player: int | None) -> dict[str, Value]:
         "phase": model.phases[p] if 0 <= (p := cells[layout.base["phase"]]) < len(model.phases) else None,
         **pending(table, state, player),
     }
-    veiled = veils(table, state, player)
+    veiled = table.sight.veils(state, player)
     seats: list[dict[str, Json]] = [{} for _ in table.machine.constants.seats]
     for name, group in model.groups.items():
         if name == "round" or group.owner not in ("", "seat", "place", "card"):
@@ -417,7 +417,7 @@ def pending(table: Table, state: State, player: int | None) -> dict[str, Json]:
         "context": _public(table.rules.names, context_of(table, state, decision, player)) if decision else {},
         "procedures": [
             {"rule": rule, "locals": _public(table.rules.names, held, HIDDEN)}
-            for rule, held in under_way(table, state, player)
+            for rule, held in table.sight.under_way(state, player)
         ],
     }
 
@@ -474,7 +474,7 @@ def _group_view(table: Table, state: State, group: Group, cell: int, veil: Veil 
             return HIDDEN
         shown: dict[str, Json] = {"count": veil.many}
         if group.top_shows is not None and value:
-            tops = [names.public(back, group.top_shows.type) for back in backs_of(table, state, group, value)]
+            tops = [names.public(back, group.top_shows.type) for back in table.sight.backs_of(state, group, value)]
             shown |= {"tops": tops} if isinstance(group.type, PilesType) else {"top": tops[0]}
         return shown
     match group.type:

@@ -30,7 +30,7 @@ class Foresight:
 
     @cached_property
     def _known(self) -> State:
-        return veiled(self.table, self.decision.state, self.decision.frame, self.decision.actor)
+        return veiled(self.table.sight, self.decision.state, self.decision.frame, self.decision.actor)
 
     def first(self, code: Code) -> str:
         """Return the line of the first event after a choice, without the actor.
@@ -42,7 +42,7 @@ class Foresight:
             return ""
         state, player = self._known.clone(), self.decision.actor
         with suppress(Unseen, RuleFailure):
-            for number, record in enumerate(forecast(self.table, state, code)):
+            for number, record in enumerate(forecast(self.table.sight, state, code)):
                 match read(record):
                     case Event() as event:
                         hash(tuple(event.values))  # reads every part, so that a veil raises

@@ -17,7 +17,7 @@ from interpreter.engine.decision import Code, Decision
 from interpreter.engine.game import Game
 from interpreter.engine.rules import Table
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.engine.sight import may_see, veils
+from interpreter.engine.sight import may_see
 from interpreter.kernel.state import Value
 from interpreter.language.types import (
     LINK,
@@ -147,10 +147,10 @@ class Space:
             game.machine.meter.refill()
             values = [value(state, env) for _, value in decision.site.context]
             for part, value in zip(self.vector.context[decision.named.index], values, strict=True):
-                seen = may_see(constants.visible_in(state, value, part.type), seat)
+                seen = game.table.sight.shows(state, value, part.type, seat)
                 entries = self._entries_of(value, part.type) if seen else [HIDDEN] * part.width
                 vector[part.first : part.first + part.width] = entries
-        veiled = veils(game.table, state, seat)
+        veiled = game.table.sight.veils(state, seat)
         for part in self.vector.cells():
             entries = []
             for cell in range(first := constants.layout.base[part.of], first + part.count):

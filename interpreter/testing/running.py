@@ -19,7 +19,7 @@ from interpreter.engine.game import Game
 from interpreter.engine.log_records import Mark, read
 from interpreter.engine.refusal import IllegalMove, because_of
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.sight import Unseen, compiled, seen_by
+from interpreter.engine.sight import Unseen
 from interpreter.kernel.chance import ChanceError
 from interpreter.language import core
 from interpreter.language.model import RuleLayer, spoken_name
@@ -333,8 +333,8 @@ def _seen(game: Game, scenario: Scenario, sight: Sight, value: core.Expression, 
         return
     game.machine.meter.refill()
     try:
-        result = compiled(game.table, game.state, value, sight.seat)(
-            seen_by(game.table, game.state, sight.seat), [None] * size
+        result = game.table.sight.compiled(game.state, value, sight.seat)(
+            game.table.sight.seen_by(game.state, sight.seat), [None] * size
         )
         words = game.table.names.text(result, value.type)
     except Unseen:

@@ -68,6 +68,7 @@ WAYS = {
     "engine/sight.py may_see": "decides",
     "engine/sight.py reads_secrets": "decides",
     "engine/sight.py seen_by": "decides",
+    "engine/sight.py shows": "decides",
     "engine/sight.py under_way": "view",
     "engine/sight.py veils": "decides",
     "protocol/engine_server.py explain": "protocol",
