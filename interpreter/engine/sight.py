@@ -118,8 +118,11 @@ class Sight:
                 carried.append(layout.base[name])
             elif group.owner != "card" and has_cards(group.type, records):
                 naming += [(cell, group.type) for cell in cells if cell not in unseen]
-        places = frozenset(cell for cell, seats in seen.items() if not may_see(seats, player))
-        return _Hidden(tuple(hidden), places, tuple(carried), tuple(naming))
+        return _Hidden(tuple(hidden), frozenset(self.hidden_cells(player)), tuple(carried), tuple(naming))
+
+    def hidden_cells(self, player: int) -> list[int]:
+        """Return the zones, pools and values that the player never sees."""
+        return [cell for cell, seats in self.constants.seen_by.items() if not may_see(seats, player)]
 
     def hidden_cards(self, state: State, player: int) -> list[int]:
         """Return the cards in zones that the player may not see."""

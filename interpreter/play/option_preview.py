@@ -7,7 +7,7 @@ from functools import cached_property
 
 from interpreter.bots.player import Code
 from interpreter.engine.decision import Decision
-from interpreter.engine.foreseen import forecast, veiled
+from interpreter.engine.foresight import forecast, veiled
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, Event, Mark, read
 from interpreter.engine.sight import Unseen

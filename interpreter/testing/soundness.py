@@ -15,8 +15,9 @@ from itertools import islice
 
 from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
+from interpreter.engine.dealing import Draw, Memory
 from interpreter.engine.decision import Decision, Option, choice_text
-from interpreter.engine.determinization import Draw, Memory, otherwise, uppermost
+from interpreter.engine.determinization import otherwise, uppermost
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, Event, Mark, read
 from interpreter.engine.refusal import IllegalMove
@@ -159,8 +160,9 @@ class Examiner:
     def _memory(self, player: int) -> Memory:
         """Return a player's knowledge of hidden cards."""
         if player not in self._memories:
-            self._memories[player] = Memory(self.game, player)
-        self._memories[player].learn(self.game)
+            table = self.game.table
+            self._memories[player] = Memory(table.sight, table.first, self.game.state, player)
+        self._memories[player].learn(self.game.state)
         return self._memories[player]
 
     def _players(self) -> list[int]:

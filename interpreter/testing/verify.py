@@ -21,7 +21,7 @@ from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
 from interpreter.bots.player import Bot
 from interpreter.bots.registry import bots_of, default_bots
-from interpreter.engine.determinization import shuffled
+from interpreter.engine.dealing import shuffled
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.listeners import listen
