@@ -9,8 +9,8 @@ from msgspec import Struct
 from interpreter.drawing.colours import SEATS, colours_for
 from interpreter.engine.game import Game
 from interpreter.engine.rules import Rules
-from interpreter.engine.sight import Unseen
 from interpreter.engine.views import measured
+from interpreter.hidden.sight import Unseen
 from interpreter.kernel.state import State, Value
 from interpreter.language.directed_links import Way, ways_of
 from interpreter.language.model import GraphDecl, Look, Model

@@ -1,8 +1,8 @@
-"""Determinization: games with other hidden cards and tokens (:mod:`interpreter.engine.dealing`), consistent with what a
+"""Determinization: games with other hidden cards and tokens (:mod:`interpreter.hidden.dealing`), consistent with what a
 seat knows.
 
 **Secret locals.** An active procedure or a delayed block can have a local that the seat may not know
-(:mod:`interpreter.engine.secrecy`): a sealed choice of another seat, a number read from hidden cards, an unannounced
+(:mod:`interpreter.hidden.secrecy`): a sealed choice of another seat, a number read from hidden cards, an unannounced
 draw. Then the world is dealt at the last decision without such a local and replayed from there: known choices are
 repeated, unknown ones are random, announced outcomes of chance are repeated, others are random. After each choice the
 seat must observe and be asked the same as in the game, and the final view must be equal; cards that the seat saw on the
@@ -21,13 +21,13 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from interpreter.base.plain_data import Json
-from interpreter.engine.dealing import Draw, Hands, Memory
 from interpreter.engine.decision import Code, Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, is_choice, read, reveals
 from interpreter.engine.refusal import IllegalMove
-from interpreter.engine.sight import may_see
 from interpreter.engine.views import lines_since
+from interpreter.hidden.dealing import Draw, Hands, Memory
+from interpreter.hidden.sight import may_see
 from interpreter.kernel.chance import ChanceSource, Seeded
 from interpreter.language import core, types
 from interpreter.lowering.constants import RuleFailure

@@ -8,10 +8,10 @@ from __future__ import annotations
 from copy import copy
 
 from interpreter.engine.decision import Decision
-from interpreter.engine.foresight import Secret, Undrawn, frame_known, veiled
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, Event, is_choice, read, reveals
-from interpreter.engine.sight import Sight, Unseen, Veil, may_see
+from interpreter.hidden.foresight import Secret, Undrawn, frame_known, veiled
+from interpreter.hidden.sight import Sight, Unseen, Veil, may_see
 from interpreter.kernel.state import State, Value
 from interpreter.lowering.constants import RuleFailure
 from interpreter.plain.machine import Code, Machine

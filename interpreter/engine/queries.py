@@ -7,7 +7,7 @@ import json
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.source import SourceFile
 from interpreter.engine.rules import Rules, Table
-from interpreter.engine.sight import Unseen
+from interpreter.hidden.sight import Unseen
 from interpreter.kernel.state import State, Value
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.parse import parse_expression

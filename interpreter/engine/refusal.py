@@ -14,9 +14,9 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.failing_values import Because, text_of
 from interpreter.engine.rules import Table
-from interpreter.engine.sight import Unseen, Veil
 from interpreter.engine.values import Names
 from interpreter.engine.views import Spoken
+from interpreter.hidden.sight import Unseen, Veil
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.types import CardType, IntType, KindType, NodeType, Type

@@ -16,10 +16,10 @@ from interpreter.base.plain_data import Json, number_in
 from interpreter.base.suggest import did_you_mean_one_of
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.engine.cache import Modules
-from interpreter.engine.secrecy import Secrecy
 from interpreter.engine.setup import default_settings, role_seats, roles_of, set_up
-from interpreter.engine.sight import Sight
 from interpreter.engine.values import Names, type_text
+from interpreter.hidden.secrecy import Secrecy
+from interpreter.hidden.sight import Sight
 from interpreter.kernel.invariants import Census
 from interpreter.kernel.state import State, Value
 from interpreter.language.meaning import VERSION, meaning

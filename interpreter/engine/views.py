@@ -14,8 +14,8 @@ from interpreter.base.source import Span
 from interpreter.engine.decision import Code, Decision, decision_at, others_at
 from interpreter.engine.log_records import Choice, Event, Mark, Seats, is_choice, read
 from interpreter.engine.rules import Rules, Table
-from interpreter.engine.sight import Held, Unseen, Veil, may_see
 from interpreter.engine.values import Names
+from interpreter.hidden.sight import Held, Unseen, Veil, may_see
 from interpreter.kernel.effects import put_back
 from interpreter.kernel.state import Record, State, Value, as_bag
 from interpreter.language import core

@@ -12,9 +12,9 @@ from msgspec import Struct
 from interpreter.engine.failing_values import text_of
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import decoded, domain_text, reasons_for, trait_of
-from interpreter.engine.sight import Unseen
 from interpreter.engine.views import Spoken
 from interpreter.explain.cross_reference import Quote, quote
+from interpreter.hidden.sight import Unseen
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.model import RuleLayer

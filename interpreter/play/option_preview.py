@@ -7,11 +7,11 @@ from functools import cached_property
 
 from interpreter.bots.player import Code
 from interpreter.engine.decision import Decision
-from interpreter.engine.foresight import forecast, veiled
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, Event, Mark, read
-from interpreter.engine.sight import Unseen
 from interpreter.engine.views import Spoken, lines_since
+from interpreter.hidden.foresight import forecast, veiled
+from interpreter.hidden.sight import Unseen
 from interpreter.kernel.state import State
 from interpreter.lowering.constants import RuleFailure
 from interpreter.play.narration import without_actor

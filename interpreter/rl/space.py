@@ -17,7 +17,7 @@ from interpreter.engine.decision import Code, Decision
 from interpreter.engine.game import Game
 from interpreter.engine.rules import Table
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.engine.sight import may_see
+from interpreter.hidden.sight import may_see
 from interpreter.kernel.state import Value
 from interpreter.language.types import (
     LINK,

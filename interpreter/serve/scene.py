@@ -1,6 +1,6 @@
 """View of a table from a seat, as plain data for the page: panels, board and status.
 
-No hidden information gets into the data: every value is evaluated on the state as :mod:`interpreter.engine.sight`
+No hidden information gets into the data: every value is evaluated on the state as :mod:`interpreter.hidden.sight`
 veils it for the seat.
 """
 
@@ -16,8 +16,8 @@ from interpreter.drawing.colours import SEATS, colours_for, darker, ink_on
 from interpreter.drawing.picture import Picture, Slot, picture_of, unplayed
 from interpreter.drawing.plan import arranged
 from interpreter.engine.game import Game
-from interpreter.engine.sight import Unseen, Veil
 from interpreter.engine.views import Spoken, question_of
+from interpreter.hidden.sight import Unseen, Veil
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.model import Model, Panel

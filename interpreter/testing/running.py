@@ -19,7 +19,7 @@ from interpreter.engine.game import Game
 from interpreter.engine.log_records import Mark, read
 from interpreter.engine.refusal import IllegalMove, because_of
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.sight import Unseen
+from interpreter.hidden.sight import Unseen
 from interpreter.kernel.chance import ChanceError
 from interpreter.language import core
 from interpreter.language.model import RuleLayer, spoken_name

@@ -15,13 +15,13 @@ from itertools import islice
 
 from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
-from interpreter.engine.dealing import Draw, Memory
 from interpreter.engine.decision import Decision, Option, choice_text
 from interpreter.engine.determinization import otherwise, uppermost
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, Event, Mark, read
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.restore import load_game
+from interpreter.hidden.dealing import Draw, Memory
 from interpreter.kernel.chance import Draws
 from interpreter.kernel.effects import changes
 from interpreter.kernel.state import Record

@@ -15,8 +15,8 @@ from interpreter.base.plain_data import Json
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, Event, Mark, Seats, read
 from interpreter.engine.refusal import IllegalMove
-from interpreter.engine.sight import may_see
 from interpreter.engine.views import context_of
+from interpreter.hidden.sight import may_see
 from interpreter.kernel.state import Record, Value
 from interpreter.lowering.constants import RuleFailure
 from interpreter.testing.channels import MOST_OPTIONS, Channel

@@ -21,9 +21,9 @@ from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
 from interpreter.bots.player import Bot
 from interpreter.bots.registry import bots_of, default_bots
-from interpreter.engine.dealing import shuffled
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
+from interpreter.hidden.dealing import shuffled
 from interpreter.kernel.listeners import listen
 from interpreter.kernel.state import State
 from interpreter.language.types import BoolType, KindType

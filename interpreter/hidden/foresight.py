@@ -12,8 +12,8 @@ from contextlib import suppress
 from itertools import compress
 from typing import NoReturn
 
-from interpreter.engine.secrecy import is_visible
-from interpreter.engine.sight import Sight, Unseen, Veil
+from interpreter.hidden.secrecy import is_visible
+from interpreter.hidden.sight import Sight, Unseen, Veil
 from interpreter.kernel.state import Frame, Record, State, Value
 from interpreter.language.types import HolderType, Type
 from interpreter.lowering import lower

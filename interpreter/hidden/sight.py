@@ -9,7 +9,7 @@ from typing import NamedTuple, NoReturn
 from msgspec import Struct
 
 from interpreter.base.lazy import Lazy
-from interpreter.engine.secrecy import Secrecy, is_visible
+from interpreter.hidden.secrecy import Secrecy, is_visible
 from interpreter.kernel.state import Frame, State, Value, stacked
 from interpreter.language import core
 from interpreter.language.builtins import Builtin

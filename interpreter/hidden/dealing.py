@@ -16,7 +16,7 @@ from itertools import accumulate, chain, islice
 
 from msgspec import Struct
 
-from interpreter.engine.sight import Sight
+from interpreter.hidden.sight import Sight
 from interpreter.kernel.effects import changes
 from interpreter.kernel.invariants import Holdings
 from interpreter.kernel.state import Record, State, Value, as_bag

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from interpreter.base.source import Span
-from interpreter.engine.inferable_pools import counted
+from interpreter.hidden.inferable_pools import counted
 from interpreter.language import core
 from interpreter.language.builtins import Builtin
 from interpreter.language.types import CardHolderType, HolderType, PilesType, PileType, has_cards
