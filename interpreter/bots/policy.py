@@ -16,7 +16,7 @@ from interpreter.compiler.wasm.turn import Peeks as Watched
 from interpreter.engine.decision import Decision, Named, Option
 from interpreter.engine.determinization import OPTIONS, Worlds
 from interpreter.engine.game import Game
-from interpreter.engine.rules import Rules
+from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.policies import Line, Pattern, Policy, Preferences, how_to_choose
@@ -81,7 +81,7 @@ class PolicyBot:
         """Number of the policy in the module."""
         self._ways: dict[int, tuple[_Way, ...]] = {}
 
-    def followed(self, ruleset: Rules) -> tuple[Policy, Watched | None]:
+    def followed(self, ruleset: Ruleset) -> tuple[Policy, Watched | None]:
         """Return the policy and its hidden reads, which a module needs."""
         return self.policy, None if self.in_world else partial(groups_peeked, ruleset.model, self.policy)
 

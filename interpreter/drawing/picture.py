@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from interpreter.drawing.colours import SEATS, colours_for
 from interpreter.engine.game import Game
-from interpreter.engine.rules import Rules
+from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.views import measured
 from interpreter.hidden.sight import Unseen
 from interpreter.kernel.state import State, Value
@@ -74,11 +74,11 @@ class Picture(Struct, frozen=True):
     grid: bool = False
 
 
-def unplayed(ruleset: Rules) -> Game:
+def unplayed(ruleset: Ruleset) -> Game:
     """Return a game before its set-up, with an empty board."""
     players = ruleset.players.usual
     ruleset = ruleset.for_players(players)
-    return Game.seated(ruleset.table(players, ruleset.settings({})), 0, None)
+    return Game.seated(ruleset, ruleset.table(players, ruleset.settings({})), 0, None)
 
 
 def picture_of(game: Game, player: int | None = None) -> Picture:

@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 from time import monotonic
 from types import FunctionType, MethodWrapperType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from interpreter.base.paths import ruleset_roots, schema_folder
 from interpreter.base.plain_data import Value
@@ -48,6 +48,8 @@ __all__ = [
     "unpickled",
 ]
 
+T = TypeVar("T")
+
 MOMENT = 0.05
 """Seconds for which an entry that was missing is taken to be missing still."""
 _SOURCES = (".py", ".lark", ".json", ".wat")
@@ -62,31 +64,31 @@ class Request:
     def __init__(self, kept_in: Store, key: bytes) -> None:
         self.store, self.key = kept_in, key
 
-    def kept(self) -> tuple[tuple[object, ...], Late, bytes] | None:
-        """Return what a game needs from the cache, a loader for the rest, and a digest; None if there is no valid
-        entry."""
+    def kept(self, make: Callable[..., T]) -> tuple[T, bytes] | None:
+        """Return what ``make`` makes of the parts in the cache, and the digest of their dependencies; None if there is
+        no valid entry."""
         data = self.store.get(self.key)
         if data is None:
             return None
         try:
-            index, files, now, late = _parts(data)
+            index, files, *parts = _parts(data)
             looks = {(kind, path): result for kind, path, result in json.loads(bytes(index))}
             evidence = Evidence(looks)
             if not evidence.holds():
                 return None
             found_again(evidence)
             sources = _sources_in(files)
-            return unpickled(now, sources.__getitem__), Late(late, sources), digest_of(bytes(index))
+            return make(*(Late(part, sources) for part in parts)), digest_of(bytes(index))
         except UNREADABLE:
             return None
 
-    def keep(self, now: object, late: object, evidence: Evidence) -> bytes | None:
-        """Store a load, unless a file changed meanwhile. Return the digest of its dependencies, or None."""
+    def keep(self, parts: Iterable[object], evidence: Evidence) -> bytes | None:
+        """Store the parts of a load, unless a file changed meanwhile. Return the digest of its files."""
         if not evidence.steady:
             return None
         sources: dict[int, tuple[int, SourceFile]] = {}
         try:
-            pickles = [pickled(part, sources) for part in (now, late)]
+            pickles = [pickled(part, sources) for part in parts]
         except UNREADABLE:
             return None
         index = json.dumps([(*look, result) for look, result in evidence.found.items()]).encode()

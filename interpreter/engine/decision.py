@@ -10,7 +10,7 @@ from typing import overload
 from interpreter.base.plain_data import Json
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.compiler.wasm.turn import Turn
-from interpreter.engine.rules import Table
+from interpreter.engine.setup import Table
 from interpreter.engine.values import Names
 from interpreter.kernel.state import Frame, State, Value
 from interpreter.language import core

@@ -16,7 +16,7 @@ from interpreter.base.diagnostics import Diagnostic, Note, RulesetError
 from interpreter.engine.answers import Answers
 from interpreter.engine.failing_values import Because
 from interpreter.engine.flow_checks import check_flow
-from interpreter.engine.setup import Setup, default_settings, set_up
+from interpreter.engine.setup import Table, default_settings, set_up
 from interpreter.engine.unused import unused
 from interpreter.engine.values import Names
 from interpreter.language import core
@@ -307,7 +307,7 @@ def _broken(law: Law, message: str, composition: Composition) -> Diagnostic:
     return Diagnostic("E414", message, place, notes, remedy)
 
 
-def _check_defaults(model: Model, table: Setup, people: int) -> Iterator[Diagnostic]:
+def _check_defaults(model: Model, table: Table, people: int) -> Iterator[Diagnostic]:
     """Check that the default of each setting passes the setting's own check."""
     for setting in model.settings.values():
         rule = model.rules.get(setting.check or "")

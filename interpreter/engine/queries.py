@@ -6,7 +6,8 @@ import json
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.source import SourceFile
-from interpreter.engine.rules import Rules, Table
+from interpreter.engine import values
+from interpreter.engine.setup import Table
 from interpreter.hidden.sight import Unseen
 from interpreter.kernel.state import State, Value
 from interpreter.language.check_expressions import Expressions
@@ -26,7 +27,7 @@ def value_of(table: Table, state: State, text: str, player: int | None = None) -
     diagnostics: list[Diagnostic] = list(problems)
     if tree is not None:
         frame = Frame()
-        node = Expressions(Names(table.rules.model), frame, diagnostics.append).value(tree, maybe=True)
+        node = Expressions(Names(table.model), frame, diagnostics.append).value(tree, maybe=True)
         if not diagnostics:
             table.machine.meter.refill()
             try:
@@ -40,9 +41,9 @@ def value_of(table: Table, state: State, text: str, player: int | None = None) -
     raise RulesetError(diagnostics)
 
 
-def literal(rules: Rules, value: Value, type_: Type) -> str | None:
+def literal(names: values.Names, value: Value, type_: Type) -> str | None:
     """Format a value as rule text of its type; None if it cannot be written."""
-    public: Value = rules.names.public(value, type_)
+    public: Value = names.public(value, type_)
     if value is None:
         return "none"
     match type_:
@@ -56,10 +57,10 @@ def literal(rules: Rules, value: Value, type_: Type) -> str | None:
             return str(public)
         case NodeType():
             return json.dumps(public, ensure_ascii=False)
-        case CardType() if type_.name and rules.model.cards[value].is_named:
+        case CardType() if type_.name and names.model.cards[value].is_named:
             return str(public) if isinstance(public, int) else json.dumps(public, ensure_ascii=False)
         case CollectionType():
-            items = [literal(rules, item, type_.of) for item in value]
+            items = [literal(names, item, type_.of) for item in value]
             return None if None in items else f"[{', '.join(item for item in items if item)}]"
         case _:
             return None

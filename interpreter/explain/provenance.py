@@ -129,7 +129,7 @@ def _stopped(game: Game, saved: SavedGame, choice: int, noted: int, language: st
     try:
         with _stopping(game, noted):
             if before is None:
-                Game.begin(game.table, header["seed"], header.get("chance"))
+                Game.begin(game.ruleset, game.table, header["seed"], header.get("chance"))
             else:
                 by, choice_made = game.choices[choice - 1]
                 before.apply(choice_made, by)

@@ -16,8 +16,8 @@ from interpreter.compiler.passes import stages
 from interpreter.compiler.passes.context import Functions
 from interpreter.compiler.wasm.assemble import built
 from interpreter.compiler.wasm.codec import fitted
-from interpreter.engine.rules import Table
 from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.setup import Table
 
 __all__ = ["RANDOM", "check_module", "module_builder", "module_forms", "rule_of"]
 

@@ -15,8 +15,8 @@ from interpreter.base.plain_data import Json
 from interpreter.compiler.build.shapes import Shapes
 from interpreter.engine.decision import Code, Decision
 from interpreter.engine.game import Game
-from interpreter.engine.rules import Table
 from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.setup import Table
 from interpreter.hidden.sight import may_see
 from interpreter.kernel.state import Value
 from interpreter.language.types import (
@@ -95,7 +95,7 @@ class Space:
 
     def new_game(self, seed: int) -> Game:
         """Start a game of this table, at its first decision."""
-        return Game.begin(self.table, seed, None)
+        return Game.begin(self.ruleset, self.table, seed, None)
 
     # --- actions
 

@@ -21,7 +21,7 @@ from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.compiler.wasm.whole_games import MEASURED, Games, Whole
 from interpreter.compiler.wasm.whole_layout import MOST_GAMES
 from interpreter.engine.game import Game
-from interpreter.engine.rules import Rules
+from interpreter.engine.ruleset import Ruleset
 from interpreter.lowering.constants import Endless, RuleFailure
 from interpreter.play.match import MAXIMUM_DECISIONS, Match
 from interpreter.simulate.measurements import Decoder, Packed, Taken, reading, taken
@@ -84,7 +84,7 @@ class Unfinished(Struct, frozen=True):
     why: str
 
     @classmethod
-    def of(cls, ruleset: Rules, seed: int, endless: Endless) -> Unfinished:
+    def of(cls, ruleset: Ruleset, seed: int, endless: Endless) -> Unfinished:
         return cls(ruleset.id, seed, endless.round, endless.message)
 
     def as_data(self) -> dict[str, Json]:
@@ -100,7 +100,7 @@ def finished(games: Iterable[R | Unfinished]) -> Iterator[R]:
 
 
 def simulate(
-    ruleset: Rules, bots: Sequence[Bot], games: int, seed: int = 0, settings: Mapping[str, object] | None = None
+    ruleset: Ruleset, bots: Sequence[Bot], games: int, seed: int = 0, settings: Mapping[str, object] | None = None
 ) -> Iterator[Row]:
     """Play ``games`` games and yield a row for each that ends. Raises :class:`ValueError` for invalid numbers of
     players or settings."""
@@ -108,7 +108,7 @@ def simulate(
 
 
 def played(
-    ruleset: Rules,
+    ruleset: Ruleset,
     bots: Sequence[Bot],
     seeds: Iterable[int],
     settings: Mapping[str, object] | None = None,
@@ -137,7 +137,7 @@ MAKING = 1.0
 class WholeGames:
     """Plays games of one table in its module, if that is possible."""
 
-    def __init__(self, ruleset: Rules, bots: Sequence[Bot]) -> None:
+    def __init__(self, ruleset: Ruleset, bots: Sequence[Bot]) -> None:
         self.ruleset, self.bots = ruleset.for_players(len(bots)), bots
         self._needs = [needs_of(self.ruleset, bot) for bot in bots]
         self._counted: Compiled | None = None
@@ -165,7 +165,7 @@ class WholeGames:
         if self._machine is None or self._settings != settings:
             self.ruleset.check_players(len(self.bots))
             table = self.ruleset.table(len(self.bots), self.ruleset.settings(settings or {}))
-            Game.seated(table, 0, None)  # raises for settings that rules refuse
+            Game.seated(self.ruleset, table, 0, None)  # raises for settings that rules refuse
             self._machine, self._settings = table.machine, settings
         return self._with(self._machine, left)
 

@@ -149,8 +149,8 @@ def begun(checked: Checked, ruleset: Ruleset) -> Game:
     players = scenario.players or ruleset.players.usual
     ruleset.check_players(players)
     settings = ruleset.settings(scenario.settings)
-    table = _with_blocks(ruleset, checked.blocks).table(players, settings)
-    game = Game.seated(table, scenario.seed, scenario.chance)
+    played = _with_blocks(ruleset, checked.blocks)
+    game = Game.seated(played, played.table(players, settings), scenario.seed, scenario.chance)
     phase = ""
     if scenario.phase is not None:
         phase = scenario.phase.text

@@ -20,7 +20,6 @@ from interpreter.engine.determinization import otherwise, uppermost
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, Event, Mark, read
 from interpreter.engine.refusal import IllegalMove
-from interpreter.engine.restore import load_game
 from interpreter.hidden.dealing import Draw, Memory
 from interpreter.kernel.chance import Draws
 from interpreter.kernel.effects import changes
@@ -206,7 +205,7 @@ class Examiner:
         if self.thorough or not self._now("saves", 8) or "given" in game.ruleset.program.reach.procedures:
             return
         try:
-            if load_game(game.ruleset, game.to_json()).digest() != game.digest():
+            if game.ruleset.load_game(game.to_json()).digest() != game.digest():
                 yield Trouble("copies", "a loaded save differs from its game", _ask_span(game))
         except ValueError as error:
             yield Trouble("copies", f"a saved game cannot be loaded: {error}", _ask_span(game))

@@ -184,7 +184,8 @@ def _played(
     asked, ruleset = ruleset, ruleset.for_players(course.players)
     moments: list[Moment] = []
     try:
-        game = Game.seated(ruleset.table(course.players, ruleset.settings(course.settings)), course.seed, None)
+        table = ruleset.table(course.players, ruleset.settings(course.settings))
+        game = Game.seated(ruleset, table, course.seed, None)
     except (ValueError, RulesetError):  # the ruleset refuses these random settings
         played.refused += 1
         return

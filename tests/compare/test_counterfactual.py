@@ -17,13 +17,12 @@ from interpreter.compiler.wasm import compiled_machine
 from interpreter.engine.game import Game
 from interpreter.engine.queries import value_of
 from interpreter.engine.refusal import IllegalMove
-from interpreter.engine.rules import Rules
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.simulate.simulation import Row, finished
 from tests.play.toy import changed
 
 
-def bots(ruleset: Rules) -> list[Bot]:
+def bots(ruleset: Ruleset) -> list[Bot]:
     return bots_of("random", ruleset, 2)
 
 
@@ -165,7 +164,7 @@ def with_overlay(folder: Path, text: str) -> Ruleset:
     return load(root / "pebbles.yaml", ["pebbles/other"])
 
 
-def forked_with(game: Game, ruleset: Ruleset, again: Callable[[Rules, str], Game] | None = None) -> Fork:
+def forked_with(game: Game, ruleset: Ruleset, again: Callable[[Ruleset, str], Game] | None = None) -> Fork:
     return forked(game, changes_of(game, ["pebbles/other"], ["pebbles/other"]), None, ruleset, again)
 
 
@@ -220,7 +219,7 @@ def test_an_overlay_that_cannot_join_applies_from_the_beginning(
         forked_with(game, other)
     begun: list[str] = []
 
-    def again(rules: Rules, because: str) -> Game:
+    def again(rules: Ruleset, because: str) -> Game:
         begun.append(because)
         assert isinstance(rules, Ruleset)
         return rules.new_game(2, seed=1)

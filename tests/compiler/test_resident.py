@@ -21,7 +21,6 @@ from interpreter.compiler.wasm import instance
 from interpreter.compiler.wasm.instance import knows_unchecked
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
-from interpreter.engine.restore import load_game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.kernel.chance import Scripted, Seeded
 from interpreter.kernel.listeners import listen
@@ -113,7 +112,7 @@ def test_a_game_in_the_module_tells_what_the_plain_one_does(name: str, players: 
             case 5:
                 saved = fast.to_json()
                 assert saved == plain.to_json()
-                assert told(load_game(fast.ruleset, saved)) == told(load_game(plain.ruleset, saved))
+                assert told(fast.ruleset.load_game(saved)) == told(plain.ruleset.load_game(saved))
             case _:
                 code = chance.choice(plain.decision.codes[:60])
                 assert fast.accepts(plain.decision.option(code).as_dict())
@@ -318,7 +317,7 @@ def test_a_game_goes_on_at_another_table() -> None:
     other = load("goofspiel").for_players(3)
     machine = other.table(3, other.settings({})).machine
     assert machine.ready() is not None
-    moved = Game(other.table(3, other.settings({})), fast.state.clone(), fast.chance, fast.origin)
+    moved = Game(other, other.table(3, other.settings({})), fast.state.clone(), fast.chance, fast.origin)
     chance = random.Random(3)
     for _ in range(30):
         assert plain.decision is not None

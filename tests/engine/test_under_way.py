@@ -15,7 +15,6 @@ from interpreter.bots.player import Stream
 from interpreter.bots.registry import bots_of
 from interpreter.engine.determinization import Undealt, Worlds, otherwise
 from interpreter.engine.game import Game
-from interpreter.engine.restore import load_game
 from interpreter.engine.ruleset import load
 from interpreter.reading.files import shelf_for
 from tests.hiding import FAMILY, game_of
@@ -46,7 +45,7 @@ def test_the_auction_of_power_grid(plain: bool) -> None:
         sale = held(game, player, "sell")
         assert (sale["what"], sale["price"], sale["best"], sale["next"]) == (4, 6, 2, 0)
         assert [seat for seat in sale["rivals"] if seat not in [*sale["ring"], sale["next"]]] == [3]
-    again = load_game(game.ruleset, game.to_json())
+    again = game.ruleset.load_game(game.to_json())
     assert again.view(1) == game.view(1)
     game.undo()
     assert held(game, 1, "sell")["next"] == 3
