@@ -86,20 +86,12 @@ class PolicyBot:
         return self.policy, None if self.in_world else partial(groups_peeked, ruleset.model, self.policy)
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
-        turn = decision.turn
-        if turn is not None:
-            code = decision.named.machine.chosen(game.state, game.chance, self, random)
-            if code is None:
-                code = self._chosen(game, random)
+        named = decision.named
+        if decision.turn is not None:
+            code = named.machine.chosen(game.state, game.chance, self, random) or self._chosen(game, random)
             if code is not None:
-                if game.decision is not decision:
-                    return decision.option(code)
-                if code is turn.code and turn.option is not None:
-                    option: Option = turn.option  # type: ignore[assignment]
-                    decision.offered = option
-                    return option
-                return decision.offer(code)
-        if decision.named not in self._sighted and self._is_blind(game, decision):
+                return named.option(code)
+        if named not in self._sighted and self._is_blind(game, decision):
             return self._guess(game, decision, random)
         return self._slowly(game, decision, random)
 

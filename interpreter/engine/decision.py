@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import overload
 
 from interpreter.base.plain_data import Json
@@ -134,10 +134,10 @@ class Options(Sequence[Option]):
             self._more = None
         return self._found
 
-    def gave(self, option: Option) -> bool:
-        """Return whether this very object is among the options read so far."""
-        for candidate in self._found:  # noqa: SIM110  a generator takes three times as long
-            if candidate is option:
+    def has_read(self, code: Code) -> bool:
+        """Return whether a choice is among the options read so far."""
+        for option in self._found:  # noqa: SIM110  a generator takes three times as long
+            if option.code == code:
                 return True
         return False
 
@@ -179,8 +179,6 @@ class Decision:
     """Options by code."""
     state: State
     """State of the game. A reference to the game itself would make every game part of a reference cycle."""
-    offered: Option | None = None
-    """Option that the machine itself chose: it is legal and needs no check."""
     listed: Options | None = None
     """Options, or None before their first use."""
     _context: dict[str, Json] | None = None
@@ -243,19 +241,6 @@ class Decision:
     def option(self, code: Code) -> Option:
         """Return the option of a code: the alternative's number and its values."""
         return self.named.option(code)
-
-    def offer(self, code: Code) -> Option:
-        """Return the option that the machine chose, and remember it as legal."""
-        option, turn = self.named.option(code), self.turn
-        if option.site is not None:
-            if turn is not None and code is turn.code:
-                turn.option = option = replace(option, code=code)
-            self.offered = option
-        return option
-
-    def gave(self, option: Option) -> bool:
-        """Return whether this very object came from this decision."""
-        return option is self.offered or (self.listed is not None and self.listed.gave(option))
 
     def __repr__(self) -> str:
         return f"<decision {self.name} of seat {self.actor}>"

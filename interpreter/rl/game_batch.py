@@ -16,7 +16,7 @@ from interpreter.compiler.build.shapes import Unsupported
 from interpreter.compiler.wasm.codec import fitted
 from interpreter.compiler.wasm.instance import is_available
 from interpreter.compiler.wasm.turn import Peeks
-from interpreter.engine.decision import Code, Decision, Option
+from interpreter.engine.decision import Code
 from interpreter.engine.game import Result
 from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.chance import Seeded
@@ -208,7 +208,7 @@ class Games:
             if decision is None:
                 continue
             try:
-                row.take(decision, decision.option(row.legal[int(self.actions[number])]))
+                row.take(row.legal[int(self.actions[number])])
                 row.play_bots(self.seated)
             except Endless:
                 game.decision, self.truncated[number] = None, True
@@ -252,18 +252,17 @@ class _Row:
         self.made = 0
         self.legal: dict[int, Code] = {}
 
-    def take(self, decision: Decision, option: Option) -> None:
-        """Apply this very option, as a module does, also if others have the same public name."""
+    def take(self, code: Code) -> None:
+        """Make this very choice, as a module does, also if others have the same public name."""
         self.made += 1
         if self.made > MAXIMUM_DECISIONS:
             raise Endless(WITHOUT_END.format(self.seed), None)
-        decision.offered = option
-        self.game.apply(option)
+        self.game.take(code)
 
     def play_bots(self, bots: Mapping[int, Bot]) -> None:
         while (decision := self.game.decision) is not None and decision.actor in bots:
             bot = bots[decision.actor]
-            self.take(decision, bot.choose(self.game, decision, self.streams[decision.actor]))
+            self.take(bot.choose(self.game, decision, self.streams[decision.actor]).code)
 
 
 # --- in a module

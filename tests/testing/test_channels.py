@@ -11,13 +11,12 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import indent
-from typing import cast
 
 import pytest
 
 from interpreter.cli.outlets import CHANNELS
 from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.ruleset import load
 from interpreter.engine.views import numbered_lines
 from interpreter.explain.provenance import account_of
 from interpreter.lowering.constants import RuleFailure
@@ -362,7 +361,7 @@ def test_what_a_sealed_choice_decides_is_kept(what: str, tmp_path: Path) -> None
     for name, channel in CHANNELS.items():
         assert channel(games[0], 0) == channel(games[1], 0), name
     saved = [read_saved_game(log_of(game)) for game in games]
-    rules_of = cast(Ruleset, games[0].ruleset)
+    rules_of = games[0].ruleset
     for place, line in numbered_lines(games[0].table, games[0].state, 0):
         if line.kind == "event":
             here, there = (account_of(rules_of, each, place, player=0) for each in saved)

@@ -249,7 +249,7 @@ class CompiledMachine(Machine):
         If the actor of the next decision cannot be computed, undo the choice and raise :class:`RuleFailure`.
         """
         home: Resident | None = state.home  # type: ignore[assignment]
-        if home is not None and home.heeded is code and home.upcoming and home.chance is chance:
+        if home is not None and home.heeded == code and home.upcoming and home.chance is chance:
             home.since.append(code)
             home.heeded = None
             home.turn = turn = home.upcoming.pop()
@@ -336,10 +336,13 @@ class CompiledMachine(Machine):
             return is_free
         return super().is_free(state)
 
-    def accepts(self, state: State, number: int, values: tuple[Value, ...]) -> bool:
-        """Return whether an alternative with these values is known to be legal now."""
+    def accepts(self, state: State, code: Code) -> bool:
+        """Return whether a choice is known to be legal now."""
+        home: Resident | None = state.home  # type: ignore[assignment]
+        if home is not None and home.heeded == code and not home.fetched:
+            return True
         home = self._lives(state)
-        return home is not None and bool(home.tried(lambda module: module.accepts(number, values)))
+        return home is not None and bool(home.tried(lambda module: module.accepts(*code)))
 
     # --- policies
 
