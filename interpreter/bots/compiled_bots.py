@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from interpreter.bots.planless import RandomBot
 from interpreter.bots.player import Bot
 from interpreter.bots.policy import PolicyBot
-from interpreter.compiler.wasm.compiled_machine import CompiledMachine
+from interpreter.compiler.wasm.runner import Runner
 from interpreter.compiler.wasm.turn import Peeks
 from interpreter.compiler.wasm.whole_games import Whole
 from interpreter.engine.ruleset import Ruleset
@@ -23,15 +23,15 @@ def needs_of(ruleset: Ruleset, bot: Bot) -> tuple[Policy | None, Peeks | None] |
     return bot.followed(ruleset) if type(bot) is PolicyBot else None
 
 
-def whole_for(machine: CompiledMachine, ruleset: Ruleset, bots: Sequence[Bot]) -> tuple[Whole, list[int]] | None:
-    """Return a playout runner for these bots in a machine's module, and their numbers there; None if the module
+def whole_for(runner: Runner, ruleset: Ruleset, bots: Sequence[Bot]) -> tuple[Whole, list[int]] | None:
+    """Return a playout runner for these bots in a module, and their numbers there; None if the module
     cannot play them, or not yet."""
     needs = [need for bot in bots if (need := needs_of(ruleset, bot)) is not None]
-    return machine.whole(needs) if len(needs) == len(bots) else None
+    return runner.whole(needs) if len(needs) == len(bots) else None
 
 
-def announce(machine: CompiledMachine, ruleset: Ruleset, bots: Sequence[Bot]) -> None:
-    """Tell a machine in advance which policies will choose, so that it compiles one module for all of them."""
+def announce(runner: Runner, ruleset: Ruleset, bots: Sequence[Bot]) -> None:
+    """Tell a runner in advance which policies will choose, so that it compiles one module for all of them."""
     policies = [bot.followed(ruleset) for bot in bots if type(bot) is PolicyBot]
     if policies:
-        machine.whole(policies)
+        runner.whole(policies)

@@ -88,7 +88,7 @@ class PolicyBot:
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
         named = decision.named
         if decision.turn is not None:
-            code = named.machine.chosen(game.state, game.chance, self, random) or self._chosen(game, random)
+            code = named.runner.chosen(game.state, game.chance, self, random) or self._chosen(game, random)
             if code is not None:
                 return named.option(code)
         if named not in self._sighted and self._is_blind(game, decision):
@@ -101,12 +101,12 @@ class PolicyBot:
 
     def _chosen(self, game: Game, random: Stream) -> Code | None:
         """Return the choice of the module of a table, or None if it cannot choose by the policy."""
-        machine = game.machine
-        is_known = self._player is not None or not machine.aside  # else a module with the policy may come later
-        if machine.compiled is None or machine.compiled is not self._module or not is_known:
-            self._player = machine.player(*self.followed(game.ruleset))
-            self._module = machine.compiled
-        return machine.choose(game.state, game.chance, self._player, self, random) if self._player is not None else None
+        runner = game.runner
+        is_known = self._player is not None or not runner.aside  # else a module with the policy may come later
+        if runner.compiled is None or runner.compiled is not self._module or not is_known:
+            self._player = runner.player(*self.followed(game.ruleset))
+            self._module = runner.compiled
+        return runner.choose(game.state, game.chance, self._player, self, random) if self._player is not None else None
 
     def _is_blind(self, game: Game, decision: Decision) -> bool:
         """Return whether the policy reads something here that its seat may not see."""

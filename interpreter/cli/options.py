@@ -438,7 +438,7 @@ def tell_plain(ruleset: Ruleset, players: int = 0, settings: Mapping[str, object
     def tell() -> None:
         reasons = ruleset.reasons_for_plain
         if players and not reasons:
-            reasons = ruleset.table(players, ruleset.settings(settings or {})).machine.missing()
+            reasons = ruleset.table(players, ruleset.settings(settings or {})).runner.missing()
         if reasons:
             notice(f"{ruleset.id}: the slower plain form has played: {'; '.join(reasons)}")
 

@@ -8,10 +8,8 @@ from dataclasses import dataclass, field
 from typing import overload
 
 from interpreter.base.plain_data import Json
-from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.compiler.wasm.turn import Turn
 from interpreter.engine.setup import Table
-from interpreter.engine.values import Names
 from interpreter.kernel.state import Frame, State, Value
 from interpreter.language import core
 from interpreter.language.types import CardType, Type, has_cards
@@ -68,11 +66,11 @@ class Named:
     ``seat`` is the local that holds the seat that decides, if there is one.
     """
 
-    __slots__ = ("index", "machine", "names", "options", "seat", "site")
+    __slots__ = ("index", "machine", "names", "options", "runner", "seat", "site")
 
-    def __init__(self, machine: CompiledMachine, index: int, names: Names) -> None:
-        self.machine, self.index, self.names = machine, index, names
-        self.site: AskSite = machine.asks[index]
+    def __init__(self, table: Table, index: int) -> None:
+        self.machine, self.runner, self.index, self.names = table.machine, table.runner, index, table.names
+        self.site: AskSite = table.machine.asks[index]
         seat = self.site.ask.seat
         self.options: dict[Code, Option] = {}
         self.seat = seat.index if type(seat) is core.Local else None
@@ -110,10 +108,9 @@ class Options(Sequence[Option]):
         self._named = named = decision.named
         self._found: list[Option] = []
         self._more: Iterator[Code] | None = None
-        machine = named.machine
         if decision.is_turned:
-            self._more = machine.options(decision.state, decision.env, named.site)
-        elif isinstance(listed := machine.listed(decision.state), list):
+            self._more = named.machine.options(decision.state, decision.env, named.site)
+        elif isinstance(listed := named.runner.listed(decision.state), list):
             known = named.options
             self._found = [known.get(code) or named.option(code) for code in listed]
         else:
@@ -229,7 +226,7 @@ class Decision:
         """Codes of all options."""
         if self.is_turned:
             return list(self.named.machine.options(self.state, self.env, self.site))
-        return self.named.machine.codes(self.state)
+        return self.named.runner.codes(self.state)
 
     @property
     def options(self) -> Options:
@@ -250,7 +247,7 @@ def named_at(table: Table, index: int) -> Named:
     """Return the named options of the decision at a stretch; create them on first use."""
     named: Named | None = table.options.get(index)
     if named is None:
-        named = table.options[index] = Named(table.machine, index, table.names)
+        named = table.options[index] = Named(table, index)
     return named
 
 

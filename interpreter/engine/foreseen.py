@@ -64,7 +64,7 @@ def _reaches_a_decision(machine: Machine, run: State, code: Code) -> bool:
     """Make a choice; return False if it needs something hidden before the next decision."""
     frame = run.frame
     try:
-        Machine.take(machine, run, Undrawn(), *code)
+        machine.take(run, Undrawn(), *code)
     except (Unseen, RuleFailure) as stop:  # that a decision has options is no news, though only its seat knows them
         return isinstance(stop, Unseen) and run.frame is not frame
     return True

@@ -18,7 +18,7 @@ from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
 from interpreter.base.store import digest_of
-from interpreter.compiler.wasm.compiled_machine import CompiledMachine
+from interpreter.compiler.wasm.runner import Runner
 from interpreter.engine.cache import Late, Modules
 from interpreter.engine.decision import Code, Decision, Named, Option, decision_of, named_at, others_at, turned, waiting
 from interpreter.engine.refusal import IllegalMove, legal_choice, refuse
@@ -35,6 +35,7 @@ from interpreter.kernel.state import Frame, Record, State, Value
 from interpreter.language.meaning import VERSION, meaning
 from interpreter.language.model import Model
 from interpreter.lowering.constants import RuleFailure
+from interpreter.plain.machine import Machine
 from interpreter.reading.players import PlayerRange
 
 if TYPE_CHECKING:  # imported where needed: a ruleset from the cache uses neither readers nor checker
@@ -208,7 +209,7 @@ class Ruleset:
         """The reasons why the plain form has made choices that a module could not make, or played all games."""
         rulesets = [self, *(each for each in self.seated.values() if isinstance(each, Ruleset))]
         tables = [table for each in rulesets for table in each._tables.values()]
-        return list(dict.fromkeys(reason for table in tables for reason in table.machine.reasons))
+        return list(dict.fromkeys(reason for table in tables for reason in table.runner.reasons))
 
     def with_model(self, model: Model, program: Program, composition: Composition | None = None) -> Ruleset:
         """Return a copy with another model that exists in no file.
@@ -254,7 +255,7 @@ class Ruleset:
                 table = set_up(self.program, people, settings, self.secrecy, self.own_cites)
             self._tables[key] = table
             if self._looked_at is not None:
-                table.machine.keeper = Modules(self._looked_at, repr(key))
+                table.runner.keeper = Modules(self._looked_at, repr(key))
         return self._tables[key]
 
     def new_game(
@@ -319,7 +320,7 @@ class _Begun(Struct, frozen=True):
 
     ruleset: Ruleset
     table: Table
-    machine: CompiledMachine
+    runner: Runner
     origin: Origin
 
 
@@ -342,7 +343,7 @@ class Game:
     _made: Made = None
 
     def __init__(self, ruleset: Ruleset, table: Table, state: State, chance: ChanceSource, origin: Origin) -> None:
-        self._begun = _Begun(ruleset, table, table.machine, origin)
+        self._begun = _Begun(ruleset, table, table.runner, origin)
         self.state = state
         self.chance = chance
         self._ask()
@@ -360,11 +361,16 @@ class Game:
         """Call the seats by these names in all texts of the game and of later copies."""
         begun = self._begun
         table = replace(begun.table, seat_names=tuple(names))
-        self._begun = _Begun(begun.ruleset, table, begun.machine, begun.origin)
+        self._begun = _Begun(begun.ruleset, table, begun.runner, begun.origin)
 
     @property
-    def machine(self) -> CompiledMachine:
-        return self._begun.machine
+    def machine(self) -> Machine:
+        """The reference machine of the table."""
+        return self._begun.table.machine
+
+    @property
+    def runner(self) -> Runner:
+        return self._begun.runner
 
     @property
     def settings(self) -> dict[str, Value]:
@@ -405,12 +411,12 @@ class Game:
 
     def start(self) -> None:
         """Run the set-up up to the first decision."""
-        self.machine.start(self.state, self.chance)
+        self.runner.start(self.state, self.chance)
         self._ask()
 
     def perform(self, procedure: str, then: str, number: int) -> None:
-        """Run a procedure in place of the set-up: see :meth:`Machine.perform`."""
-        self.machine.perform(self.state, self.chance, procedure, then, number)
+        """Run a procedure in place of the set-up: see :meth:`Runner.perform`."""
+        self.runner.perform(self.state, self.chance, procedure, then, number)
         self._ask()
 
     @staticmethod
@@ -441,7 +447,7 @@ class Game:
         return self.decision is None
 
     def _ask(self) -> None:
-        self.decision = decision_of(self._begun.table, self.state, self._begun.machine.asked(self.state))
+        self.decision = decision_of(self._begun.table, self.state, self._begun.runner.asked(self.state))
 
     @property
     def decisions(self) -> list[Decision]:
@@ -507,14 +513,14 @@ class Game:
     def _is_legal(self, decision: Decision, code: Code) -> bool:
         """Return whether a choice of the decision is known to be legal now: that is faster than to find it out."""
         is_read = decision.listed is not None and decision.listed.has_read(code)
-        return is_read or self.machine.accepts(self.state, code)
+        return is_read or self.runner.accepts(self.state, code)
 
     def take(self, code: Code) -> None:
         """Make a choice that is known to be legal now, by its code, and play on: see :meth:`apply`."""
         decision, state = self.decision, self.state
         assert decision is not None
         named = decision.named
-        turn = named.machine.go(state, self.chance, code)
+        turn = named.runner.go(state, self.chance, code)
         self._made = self._made, decision.actor, named, code
         self.decision = decision_of(self._begun.table, state, turn)
 
@@ -601,7 +607,7 @@ class Game:
 
     def undo(self) -> bool:
         """Return to the previous decision made through this object; return False if there is none."""
-        if not self.machine.undo(self.state):
+        if not self.runner.undo(self.state):
             return False
         if self._made is not None:
             self._made = self._made[0]
@@ -621,7 +627,7 @@ class Game:
     @property
     def round(self) -> int:
         """The number of the round; 0 during the set-up."""
-        number: int = self.machine.cell(self.state, self.machine.constants.layout.base["round"])
+        number: int = self.runner.cell(self.state, self.machine.constants.layout.base["round"])
         return number
 
     def position(self) -> str:

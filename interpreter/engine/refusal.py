@@ -71,7 +71,7 @@ def legal_choice(
     """Return a choice as alternative and values. Raises :class:`IllegalMove` if it is not legal."""
     number, values = decoded(table, decision, choice, language)
     assert decision is not None
-    is_legal = not decision.is_turned and table.machine.accepts(decision.state, (number, values))
+    is_legal = not decision.is_turned and table.runner.accepts(decision.state, (number, values))
     if is_legal or not reasons_for(table, decision, number, values, language):
         return number, values
     reasons = reasons_for(table, decision, number, values, language, decision.actor)

@@ -9,7 +9,7 @@ from functools import cached_property
 from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
-from interpreter.compiler.wasm.compiled_machine import CompiledMachine
+from interpreter.compiler.wasm.runner import Runner
 from interpreter.engine.values import Names
 from interpreter.hidden.secrecy import Secrecy
 from interpreter.hidden.sight import Sight
@@ -46,11 +46,13 @@ MAXIMUM_SPACES = 500
 
 @dataclass(frozen=True)
 class Table:
-    """A program with players and settings: a machine, the initial state of its games, and the census of everything in
-    that state."""
+    """A program with players and settings: a machine and a runner, the initial state of its games, and the census of
+    everything in that state."""
 
     program: Program
-    machine: CompiledMachine
+    machine: Machine
+    """The reference machine."""
+    runner: Runner
     first: State
     census: Census
     sight: Sight = field(repr=False)
@@ -139,13 +141,13 @@ def set_up(
         role_seats=role_seats(roles),
         seen_by=cells.seen_by(),
     )
-    machine = CompiledMachine(program.own_copy(), constants)  # bots add code for their policies
+    machine = Machine(program.own_copy(), constants)  # bots add code for their policies
     for cell, group in cells.groups:
         if isinstance(group.type, CardHolderType):
             zones[cell] = ZoneShape(group.name, group.order, _rank(machine, group), isinstance(group.type, PilesType))
-    first = machine.first = _first_state(machine, cells)
+    first = _first_state(machine, cells)
     sight = Sight(machine, secrecy or Secrecy(program))
-    return Table(program, machine, first, _census(cells, effects, first), sight, people, cites)
+    return Table(program, machine, Runner(machine, first), first, _census(cells, effects, first), sight, people, cites)
 
 
 def _census(cells: _Cells, effects: Effects, first: State) -> Census:

@@ -17,7 +17,7 @@ from interpreter.hidden.sight import Sight, Unseen, Veil
 from interpreter.kernel.state import Frame, Record, State, Value
 from interpreter.language.types import HolderType, Type
 from interpreter.lowering import lower
-from interpreter.plain.machine import Code, Machine
+from interpreter.plain.machine import Code
 
 __all__ = ["Secret", "Undrawn", "forecast", "frame_known", "veiled"]
 
@@ -51,7 +51,7 @@ def forecast(sight: Sight, known: State, code: Code) -> list[Record]:
     """Return what surely follows a choice in a :func:`veiled` state, which changes: the log up to the place where the
     rules use something hidden or draw. Raises :class:`RuleFailure`."""
     with suppress(Unseen):
-        Machine.take(sight.machine, known, Undrawn(), *code)
+        sight.machine.take(known, Undrawn(), *code)
     return known.log
 
 

@@ -84,7 +84,7 @@ class Match:
         ruleset.check_players(len(bots))
         table = ruleset.table(len(bots), ruleset.settings(settings or {}))
         self.game = game or Game.seated(ruleset, table, seed, chance)
-        announce(self.game.machine, self.game.ruleset, bots)
+        announce(self.game.runner, self.game.ruleset, bots)
         if self.watchers:
             listen(self.game.state, self._moment)
         if game is None:

@@ -29,7 +29,7 @@ def module_builder(ruleset: Ruleset, table: Table, bots: Sequence[str]) -> tuple
     no module can be built."""
     machine, policies = table.machine, policies_for(ruleset)
     try:
-        builder, _ = fitted(machine, table.first, dict(machine.rooms))
+        builder, _ = fitted(machine, table.first, dict(table.runner.rooms))
     except Unsupported as error:
         raise RulesetError([_slow("no module can be built", error.span, str(error), "error")]) from None
     choosing = []
@@ -47,7 +47,7 @@ def check_module(ruleset: Ruleset, table: Table) -> Iterator[Diagnostic]:
     """Check that a module of a table can be built, and that it has all rules; otherwise the plain form plays."""
     machine = table.machine
     try:
-        builder, _ = fitted(machine, table.first, dict(machine.rooms))
+        builder, _ = fitted(machine, table.first, dict(table.runner.rooms))
     except Unsupported as error:
         yield _slow("no module can be built", error.span, str(error))
         return

@@ -275,7 +275,8 @@ def _compiled(space: Space, seated: Mapping[int, Bot], n: int, again: bool) -> B
         return None
     machine = space.table.machine
     try:
-        builder, first = fitted(machine, space.table.first, dict(machine.rooms), machine.texts)
+        runner = space.table.runner
+        builder, first = fitted(machine, space.table.first, dict(runner.rooms), runner.texts)
         chosen = [_choosing(space, builder, *bot) for bot in bots]
         batch = batch_of(builder, first, chosen, space.actions, space.vector, n)
     except Unsupported:
@@ -353,8 +354,9 @@ class _InModule(Games):
         self.bailouts += 1
         machine, state = self.space.table.machine, self.batch.state(game)
         assert state.frame is not None
-        legal = self.space.actions.numbered(state.frame[0], machine.codes(state))
-        Machine.take(machine, state, Seeded(self.batch.seed(game)), *legal[int(self.actions[game])])
+        codes = machine.options(state, list(state.frame[1]), machine.asks[state.frame[0]])
+        legal = self.space.actions.numbered(state.frame[0], codes)
+        machine.take(state, Seeded(self.batch.seed(game)), *legal[int(self.actions[game])])
         self._resume(game, state)
 
     def _resume(self, game: int, state: State) -> None:

@@ -84,7 +84,7 @@ class Space:
     def __post_init__(self) -> None:
         machine = self.table.machine
         self.shapes = Shapes(machine.constants)
-        self.shapes.texts = machine.texts
+        self.shapes.texts = self.table.runner.texts
         self.actions = Actions(machine.program, self.shapes, self.limits)
         self.vector = Vector(machine.program, machine.constants, self.shapes)
         self.names = self.table.names

@@ -156,7 +156,7 @@ def begun(checked: Checked, ruleset: Ruleset) -> Game:
         phase = scenario.phase.text
     elif scenario.when or scenario.refused or scenario.sound is not None:
         phase = ruleset.model.phases[0]
-    game.machine.plain = True  # each scenario has its own program, which is not worth compiling to a module
+    game.runner.plain = True  # each scenario has its own program, which is not worth compiling to a module
     game.perform(GIVEN, phase, scenario.round)
     return game
 

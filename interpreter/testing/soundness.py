@@ -281,20 +281,20 @@ class Examiner:
 
     def _other_form(self, before: Game, option: Option, start: int) -> Iterator[Trouble]:
         """Check that the choice leads to the same state and log records in the other form."""
-        machine, other = self.game.machine, before.clone()
-        was = machine.plain
-        if not was and machine.ready() is None:
+        runner, other = self.game.runner, before.clone()
+        was = runner.plain
+        if not was and runner.ready() is None:
             return
-        bailouts = machine.bailouts
-        machine.plain = not was
+        bailouts = runner.bailouts
+        runner.plain = not was
         try:
             other.apply(option.as_dict())
             same = other.digest() == self.game.digest() and _records(other, 0) == _records(self.game, start)
         except (RuleFailure, IllegalMove):
             same = False
         finally:
-            machine.plain = was
-        if not same or machine.bailouts != bailouts:
+            runner.plain = was
+        if not same or runner.bailouts != bailouts:
             yield Trouble("forms", "the plain form and the module give different results", option_span(option))
 
     def _undo(self, before: Game, option: Option) -> Iterator[Trouble]:

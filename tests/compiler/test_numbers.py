@@ -49,10 +49,10 @@ def test_both_forms_play_the_same_game(name: str) -> None:
 def test_both_forms_measure_the_same(name: str) -> None:
     rules, players = ruleset(name)
     bots = bots_of("random", rules, players)
-    machine = rules.table(players, rules.settings({})).machine
-    machine.plain = True
+    runner = rules.table(players, rules.settings({})).runner
+    runner.plain = True
     plain = list(finished(played(rules, bots, range(GAMES))))
-    machine.plain = False
+    runner.plain = False
     whole = WholeGames(rules, bots)
     module = [row for seed in range(GAMES) if (row := whole.row(seed)) is not None]
     assert len(module) == GAMES, "the module plays every game whole"

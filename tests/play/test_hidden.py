@@ -51,10 +51,10 @@ def guesses(ruleset: Ruleset, games: int) -> tuple[list[int], list[str]]:
 
 def test_a_policy_does_not_see_what_its_seat_may_not_see(cups: Ruleset) -> None:
     """It looks under the cups before it guesses, and wins no more than a third; the same in both forms."""
-    machine = cups.table(2, cups.settings({})).machine
-    machine.plain = True
+    runner = cups.table(2, cups.settings({})).runner
+    runner.plain = True
     plain = guesses(cups, 60)
-    machine.plain = False
+    runner.plain = False
     fast = guesses(cups, 60)
     assert plain == fast
     assert 25 < sum(plain[0]) < 55
@@ -397,7 +397,7 @@ def policies(**lines: str) -> str:
 def said(folder: Path, act: str, sections: str, bots: str, plain: bool) -> tuple[list[str], list[str]]:
     """What seat 0 chooses by a policy with 20 streams, in two games that differ in a hidden number."""
     first = game_of(folder, act, sections, WROTE)
-    first.machine.plain = plain
+    first.runner.plain = plain
     found = []
     for hidden in (10, 90):
         game = first.clone(log=True)

@@ -54,7 +54,7 @@ def built(name: str, people: int, overlays: tuple[str, ...] = ()) -> tuple[Rules
     ruleset = load(name, overlays)
     people = people or ruleset.players.usual
     ruleset = ruleset.for_players(people)
-    ruleset.table(people, ruleset.settings({})).machine.plain = True  # it says what is right
+    ruleset.table(people, ruleset.settings({})).runner.plain = True  # it says what is right
     policies = POLICIES if name not in [small for small, _, _ in SMALL] else ("random",)
     return ruleset, standalone(ruleset, people, ruleset.settings({}), policies)
 

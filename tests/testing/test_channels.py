@@ -248,7 +248,7 @@ def drawn(folder: Path, seed: int, *, forms: bool = False) -> Counter[str]:
         game = game_of(folder / str(seed), program, sections, setup, seed=seed, family=HIDES, rules=MORE)
     except RuleFailure:
         return Counter()
-    game.machine.plain = not forms or game.machine.ready() is None
+    game.runner.plain = not forms or game.runner.ready() is None
     found = list(examined(game, seed, 8, thorough=seed % 4 == 0, compares=forms))
     faults = [
         f"{trouble} {trouble.notes}" for trouble in found if trouble.kind in ("leak", "forms", "totals", "copies")
