@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from interpreter.base.plain_data import Json
 from interpreter.bots.hidden_reads import Peeks, groups_peeked, peeks_of
@@ -298,38 +299,26 @@ def _named(game: Game, decision: Decision, pattern: _Pattern, around: list[Value
     if pattern.number is None:
         yield from machine.options(state, decision.env, site)
         return
-    number, option = pattern.number, site.options[pattern.number]
-    if not pattern.pins:
-        yield from ((number, values) for values in machine.values(state, decision.env, option))
-        return
-    env = list(decision.env)
-    if option.guard is not None and not option.guard(state, env):
-        return
-    own: Env = [*around, *([None] * pattern.size)]
-    for values in _combinations(state, env, own, len(around), option, pattern.pins, 0):
-        if all(test(state, env) for test in option.tests):
-            yield number, values
+    option = site.options[pattern.number]
+    if pattern.pins:
+        items = tuple(_domain(option, pattern, around, place) for place in range(len(option.items)))
+        option = replace(option, items=items)
+    yield from ((pattern.number, values) for values in machine.values(state, decision.env, option))
 
 
-def _combinations(
-    state: State, env: Env, own: Env, first: int, option: OptionSite, pins: dict[int, Evaluate], position: int
-) -> Iterator[tuple[Value, ...]]:
-    """Yield combinations of values, bound both for the rules (``env``) and for the policy (``own``)."""
-    if position == len(option.variables):
-        yield ()
-        return
-    for value in _domain(state, option.items[position](state, env), pins.get(position), own):
-        env[option.variables[position]] = own[first + position] = value
-        for rest in _combinations(state, env, own, first, option, pins, position + 1):
-            yield (value, *rest)
-
-
-def _domain(state: State, items: tuple[Value, ...], pin: Evaluate | None, own: Env) -> Iterable[Value]:
-    """Return the values of a choice: at most one if it is pinned to a value that is known already."""
+def _domain(option: OptionSite, pattern: _Pattern, around: list[Value], place: int) -> Evaluate:
+    """Return a function that returns the values of a choice: at most one if it is pinned to a value that is known."""
+    every, pin = option.items[place], pattern.pins.get(place)
     if pin is None:
-        return items
-    try:
-        value = pin(state, own)
-    except RuleFailure:  # earlier choices are untested; if they are legal, the test itself will fail
-        return items
-    return (value,) if value in items else ()
+        return every
+
+    def domain(state: State, env: Env) -> Sequence[Value]:
+        items: Sequence[Value] = every(state, env)
+        before = [env[variable] for variable in option.variables[:place]]
+        try:
+            value = pin(state, [*around, *before, *([None] * pattern.size)])
+        except RuleFailure:  # earlier choices are untested; if they are legal, the test itself will fail
+            return items
+        return (value,) if value in items else ()
+
+    return domain
