@@ -19,7 +19,7 @@ from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
 from interpreter.base.store import digest_of
 from interpreter.compiler.wasm.runner import Runner
-from interpreter.engine.cache import Late, Modules
+from interpreter.engine.cache import Modules, Part
 from interpreter.engine.decision import Code, Decision, Named, Option, decision_of, named_at, others_at, turned, waiting
 from interpreter.engine.refusal import IllegalMove, legal_choice, refuse
 from interpreter.engine.saves import Origin, check_state, played, save_of, text_of
@@ -87,10 +87,10 @@ class Ruleset:
         return [(*now, seated), late, *others]
 
     @classmethod
-    def kept(cls, now: Late, late: Late, *others: Late) -> Ruleset:
+    def kept(cls, now: Part, late: Part, *others: Part) -> Ruleset:
         """Create a ruleset from the cache; what a game does not need is loaded on first access."""
         ruleset = cls.__new__(cls)
-        vars(ruleset).update(zip((*_NOW, "_places"), now.read(), strict=True), _tables={}, _late=late, _others=others)
+        vars(ruleset).update(zip((*_NOW, "_places"), now(), strict=True), _tables={}, _late=late, _others=others)
         return ruleset
 
     def known_by(self, digest: bytes | None) -> None:
@@ -114,7 +114,7 @@ class Ruleset:
                 }
                 self.known_by(self._looked_at)
             else:
-                known.update(zip(_LATE, self._late.read(), strict=True))
+                known.update(zip(_LATE, self._late(), strict=True))
             return known[name]
 
     def __copy__(self) -> Ruleset:
