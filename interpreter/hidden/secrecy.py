@@ -12,7 +12,7 @@ The analysis is context-insensitive: a parameter is secret if it is secret in an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -23,6 +23,7 @@ from interpreter.language.builtins import Builtin
 from interpreter.language.types import CardHolderType, HolderType, PilesType, PileType, has_cards
 from interpreter.language.walk import descendants
 from interpreter.lowering import lower
+from interpreter.lowering.reach import reachable
 
 __all__ = ["PUBLIC", "Label", "Secrecy", "is_visible"]
 
@@ -217,6 +218,7 @@ class _Analysis:
             and has_cards(group.type, model.records)
         }
         """Public values that can name cards, with the label of what they name."""
+        self.following = {number: _follows(stretch.end) for number, stretch in enumerate(program.stretches)}
         self.done: dict[str, _Procedure] = {}
         self._open: set[str] = set()
         self.drawn: set[str] = set()
@@ -270,11 +272,7 @@ class _Analysis:
     def changed(self, name: str) -> frozenset[int]:
         if name not in self._assigned:
             nodes = descendants(self.program.reach.procedures[name].body)
-            self._assigned[name] = frozenset(
-                node.variable if isinstance(node, core.Iterate | core.Choice) else node.index
-                for node in nodes
-                if isinstance(node, core.Iterate | core.Choice | core.SetLocal | core.Picks)
-            )
+            self._assigned[name] = frozenset(index for node in nodes for index, _ in lower.set_by(node))
         return self._assigned[name]
 
     def resolved(self, label: Label, name: str) -> Label:
@@ -594,7 +592,7 @@ class _Flow(_Steps):
 
     def follow(self, entry: int, env: Env) -> None:
         procedure, stretches = self.procedure, self.analysis.program.stretches
-        meets = _meeting(stretches, entry)
+        meets = _meeting(self.analysis.following, entry)
         arrived: dict[int, Env] = {entry: env}
         procedure.forks[entry] = frozenset({_ENTRY})
         waiting = [entry]
@@ -664,9 +662,9 @@ class _Flow(_Steps):
     ) -> Iterator[tuple[int, Env, frozenset[int]]]:
         """Process a decision: everybody knows who is asked what and, unless it is sealed, the choice. It may stay a
         secret in which pass of a loop it is asked."""
-        tests = self.procedure.tests
+        tests, stretches = self.procedure.tests, self.analysis.program.stretches
         secret = _ownerless(PUBLIC.union(*(tests.get(fork, PUBLIC) for fork in self.procedure.forks[index])))
-        for local in _assigned_around(self.analysis.program.stretches, index) if secret else ():
+        for local in _assigned_around(stretches, self.analysis.following, index) if secret else ():
             if local in env:
                 env[local] |= secret
         self.tell_all_but_cards(env, (ask.seat, *(value for _, value in ask.context)))
@@ -703,9 +701,12 @@ def _follows(end: lower.End) -> tuple[int, ...]:
             return ()
 
 
-def _assigned_around(stretches: Sequence[lower.Stretch], index: int) -> Iterator[int]:
+def _assigned_around(
+    stretches: Sequence[lower.Stretch], following: Mapping[int, tuple[int, ...]], index: int
+) -> Iterator[int]:
     """Yield the locals that are assigned in loops around a stretch."""
-    around = (stretches[number] for number in _reached(stretches, index) if index in _reached(stretches, number))
+    reached = {number: reachable(following[number], following) for number in reachable(following[index], following)}
+    around = (stretches[number] for number, others in reached.items() if index in others)
     for stretch in around:
         yield from (node.index for node in descendants(stretch.steps) if isinstance(node, core.SetLocal | core.Picks))
         match stretch.end:
@@ -717,20 +718,9 @@ def _assigned_around(stretches: Sequence[lower.Stretch], index: int) -> Iterator
                 yield bind
 
 
-def _reached(stretches: Sequence[lower.Stretch], start: int) -> set[int]:
-    """Return the stretches that can follow one, in its procedure."""
-    reached, waiting = set[int](), list(_follows(stretches[start].end))
-    while waiting:
-        index = waiting.pop()
-        if index not in reached:
-            reached.add(index)
-            waiting.extend(_follows(stretches[index].end))
-    return reached
-
-
-def _meeting(stretches: Sequence[lower.Stretch], entry: int) -> dict[int, int]:
+def _meeting(following: Mapping[int, tuple[int, ...]], entry: int) -> dict[int, int]:
     """Return the immediate post-dominator of each stretch: where all paths from it meet first."""
-    successors = {index: _follows(stretches[index].end) for index in {entry, *_reached(stretches, entry)}}
+    successors = {index: following[index] for index in reachable([entry], following)}
     post_dominators = dict.fromkeys(successors, frozenset(successors))
     changed = True
     while changed:
