@@ -32,7 +32,7 @@ from interpreter.kernel.chance import ChanceSource, Seeded
 from interpreter.language import core, types
 from interpreter.lowering.constants import RuleFailure
 
-__all__ = ["Undealt", "Worlds", "otherwise", "uppermost"]
+__all__ = ["Undealt", "Worlds", "otherwise"]
 
 REPLAYS = 50
 """Attempts to deal a world from which the replay succeeds."""
@@ -238,16 +238,6 @@ class Worlds:
         return world
 
 
-def uppermost(game: Game) -> Iterator[int]:
-    """Yield the top cards whose backs are open."""
-    layout = game.machine.constants.layout
-    for name, group in game.ruleset.model.groups.items():
-        if group.top_shows is not None:
-            for cell in layout.cells(name):
-                held = game.state.cells[cell]
-                yield from (pile[0] for pile in held) if isinstance(group.type, types.PilesType) else held[:1]
-
-
 def otherwise(
     game: Game,
     player: int,
@@ -269,7 +259,7 @@ def otherwise(
         more, old = draw(500) + 1, cells[cell]
         cells[cell] = tuple(number + more for number in old) if isinstance(old, tuple) else old + more
     for cell in hands.hidden:
-        group = hands.group(cell)
+        group = hands.sight.group(cell)
         if isinstance(group.type, types.IntType) and group.range is None and cells[cell] is not None:
             cells[cell] = game.state.cells[cell] + draw(9) + 1
     return other

@@ -21,7 +21,6 @@ from interpreter.kernel.effects import changes
 from interpreter.kernel.invariants import Holdings
 from interpreter.kernel.state import Record, State, Value, as_bag
 from interpreter.language import types
-from interpreter.language.model import Group
 
 __all__ = ["Draw", "Hands", "Memory", "shuffled"]
 
@@ -147,57 +146,37 @@ class Hands:
             for cell in sight.veils(state, seat)
             if cell in sight.constants.seen_by or kept.isdisjoint(self._cards_of(cell))
         ]
-        self.pools = [cell for cell in veiled if isinstance(self.group(cell).type, types.PoolType)]
+        self.pools = [cell for cell in veiled if isinstance(self.sight.group(cell).type, types.PoolType)]
         """Pools with hidden content."""
         self._places = list(self._unknown(memory))
         self._pools = self._hidden_pools(memory)
-        self._values = [cell for cell in veiled if not isinstance(self.group(cell).type, types.HolderType)]
+        self._values = [cell for cell in veiled if not isinstance(self.sight.group(cell).type, types.HolderType)]
 
     def _cards_of(self, cell: int) -> Iterable[int]:
         """Return the card that a cell belongs to, or the cards that its value names."""
-        group, model = self.group(cell), self.sight.model
+        group, model = self.sight.group(cell), self.sight.model
         if group.owner == "card":
             return (cell - self.layout.base[group.name],)
         return types.cards_in(self.state.cells[cell], group.type, model.records)
 
-    def group(self, cell: int) -> Group:
-        return self.sight.model.groups[self.layout.owner_of(cell)[0]]
-
     def _unknown(self, memory: Memory) -> Iterator[tuple[list[_Place], list[int]]]:
         """Yield groups of places with unknown cards, and these cards in order; each group is dealt separately."""
-        known_cards = memory.known
+        known, tops = memory.known | self.fixed, {card for _, card in self.sight.uppermost(self.state)}
         parts: dict[int, tuple[list[_Place], list[int]]] = {}
         for cell in self.hidden:
             if cell not in self.zones:
                 continue
             places, cards = parts.setdefault(memory.part(cell), ([], []))
-            type_, tops, held = self.group(cell).type, self._tops(cell), _flat(self.state.cells[cell])
+            type_, back = self.sight.group(cell).type, self.sight.back(self.state, cell)
             kind = type_.name if isinstance(type_, types.CardHolderType) else ""
-            for number, card in enumerate(held):
-                if card not in known_cards and card not in self.fixed:
-                    back = self._back(cell) if card in self.backs else None
-                    shows = tops.get(number, ()) if back is None else (back(card),)
+            for number, card in enumerate(_flat(self.state.cells[cell])):
+                if card not in known:
+                    shows = (back(card),) if back is not None and (card in tops or card in self.backs) else ()
                     places.append(_Place(cell, number, kind, shows))
                     cards.append(card)
         for places, cards in parts.values():
             if len(cards) > 1:
                 yield sorted(places, key=lambda place: (not place.shows, not place.kind)), sorted(cards)
-
-    def _tops(self, cell: int) -> dict[int, tuple[Value, ...]]:
-        """Return the open backs of top cards, by place."""
-        back, held = self._back(cell), self.state.cells[cell]
-        if back is None or not held:
-            return {}
-        piles = held if isinstance(held[0], tuple) else (held,)
-        starts = accumulate((len(pile) for pile in piles[:-1]), initial=0)
-        return {start: (back(pile[0]),) for start, pile in zip(starts, piles, strict=True)}
-
-    def _back(self, cell: int) -> Callable[[int], Value] | None:
-        shows = self.group(cell).top_shows
-        if shows is None:
-            return None
-        back = self.sight.machine.expressions.compile(shows)
-        return lambda card: back(self.state, [card])
 
     def _hidden_pools(self, memory: Memory) -> list[tuple[list[int], list[int]]]:
         """Return the pools with unknown content, grouped by token, and what lies in them together: all tokens that the
@@ -229,14 +208,14 @@ class Hands:
         for pools, amounts in self._pools:
             self._share(cells, pools, amounts, draw)
         for cell in self._values:
-            type_ = self.group(cell).type
+            type_ = self.sight.group(cell).type
             many = len(cells[cell]) if cell in self.hidden and isinstance(type_, types.CollectionType) else None
             cells[cell] = self._value(cell, type_, many, self._first[cell], draw)
 
     def _value(self, cell: int, type_: types.Type, many: int | None, start: Value, draw: Draw) -> Value:
         """Draw a value of a type uniformly; a number without a range is ``start``. A list gets ``many`` items; None:
         their number is hidden too."""
-        records, limits = self.sight.model.records, self.group(cell).range
+        records, limits = self.sight.model.records, self.sight.group(cell).range
         item = types.item_type(type_)
         things = self._things(cell, item or type_)
         match type_:
@@ -288,7 +267,7 @@ class Hands:
     def _fits(self, place: _Place, card: int, *, backs: bool) -> bool:
         if place.kind not in ("", self.sight.model.cards[card].kind):
             return False
-        back = self._back(place.cell) if place.shows and backs else None
+        back = self.sight.back(self.state, place.cell) if place.shows and backs else None
         return back is None or (back(card),) == place.shows
 
     def _share(self, cells: list[Value], pools: list[int], amounts: list[int], draw: Draw) -> None:

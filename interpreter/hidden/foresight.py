@@ -59,7 +59,7 @@ def veiled(sight: Sight, state: State, frame: Frame | None, player: int) -> Stat
     """Return a copy of a state that stands at a frame, with a veil for each value that a player may not know."""
     layout, cells = sight.layout, state.cells[:]
     for cell, veil in sight.veils(state, player).items():
-        held, group = cells[cell], sight.model.groups[layout.owner_of(cell)[0]]
+        held, group = cells[cell], sight.group(cell)
         is_parted = isinstance(group.type, HolderType) and isinstance(held, tuple)
         cells[cell] = _parted(held) if is_parted else Secret(veil.many)
     for card in sight.hidden_cards(state, player):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
 from typing import NamedTuple, NoReturn
 
 from msgspec import Struct
@@ -105,6 +105,9 @@ class Sight:
 
     # --- cells
 
+    def group(self, cell: int) -> Group:
+        return self.model.groups[self.layout.owner_of(cell)[0]]
+
     def _hidden_from(self, player: int) -> _Hidden:
         seen, layout, records = self.constants.seen_by, self.layout, self.model.records
         hidden, carried, naming = [], [], []
@@ -186,10 +189,25 @@ class Sight:
         back = self.machine.expressions.closure(group.top_shows)
         return [back(state, [pile[0]]) for pile in (held if isinstance(group.type, PilesType) else (held,)) if pile]
 
-    def _open_backs(self, state: State) -> list[list[Value]]:
-        groups = [group for group in self.model.groups.values() if group.top_shows is not None]
-        places = ((group, cell) for group in groups for cell in self.layout.cells(group.name))
-        return [self.backs_of(state, group, state.cells[cell]) for group, cell in places]
+    def uppermost(self, state: State) -> Iterator[tuple[int, int]]:
+        """Yield the top cards whose backs are open, each after its cell."""
+        for group in self.model.groups.values():
+            for cell in self.layout.cells(group.name) if group.top_shows is not None else ():
+                held = state.cells[cell]
+                tops = (pile[0] for pile in held) if isinstance(group.type, PilesType) else held[:1]
+                yield from ((cell, card) for card in tops)
+
+    def back(self, state: State, cell: int) -> Callable[[int], Value] | None:
+        """Return the rule that gives the open back of a card in a zone; None if backs are not open there."""
+        shows = self.group(cell).top_shows
+        if shows is None:
+            return None
+        back = self.machine.expressions.closure(shows)
+        return lambda card: back(state, [card])
+
+    def _open_backs(self, state: State) -> list[tuple[int, Value]]:
+        backs = Lazy(partial(self.back, state))
+        return [(cell, back(card)) for cell, card in self.uppermost(state) if (back := backs[cell]) is not None]
 
     def compiled(self, state: State, tree: core.Expression, player: int | None) -> Evaluate:
         """Compile an expression for evaluation over the state as a player sees it. The open back of a hidden top card

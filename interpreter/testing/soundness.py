@@ -16,7 +16,7 @@ from itertools import islice
 from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
 from interpreter.engine.decision import Decision, Option, choice_text
-from interpreter.engine.determinization import otherwise, uppermost
+from interpreter.engine.determinization import otherwise
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, Event, Mark, read
 from interpreter.engine.refusal import IllegalMove
@@ -312,7 +312,7 @@ class Examiner:
         changed = {cell for record in game.state.log[start:] for cell, _ in changes(record)}
         mixed = not changed.isdisjoint(chance)
         moved = {card for card, cell in enumerate(location) if cell in changed}
-        backs = set(uppermost(game))
+        backs = {card for _, card in game.table.sight.uppermost(game.state)}
         decision = before.decision
         assert decision is not None
         for player in self._players():
