@@ -74,8 +74,6 @@ class PolicyBot:
         self.name = policy.name
         self.in_world = in_world
         self._peeks: dict[Named, Peeks] = {}
-        self._sighted: set[Named] = set()
-        """Decisions at which the policy reads nothing that can be hidden."""
         self._machine: Machine | None = None
         self._module: Compiled | None = None
         self._player: int | None = None
@@ -92,7 +90,7 @@ class PolicyBot:
             code = named.runner.chosen(game.state, game.chance, self, random) or self._chosen(game, random)
             if code is not None:
                 return named.option(code)
-        if named not in self._sighted and self._is_blind(game, decision):
+        if self._is_blind(game, decision):
             return self._guess(game, decision, random)
         return self._slowly(game, decision, random)
 
@@ -111,16 +109,14 @@ class PolicyBot:
 
     def _is_blind(self, game: Game, decision: Decision) -> bool:
         """Return whether the policy reads something here that its seat may not see."""
-        named = decision.named
-        peeks = self._peeks.get(named)
+        if self.in_world:
+            return False
+        peeks = self._peeks.get(decision.named)
         if peeks is None:
             if len(self._peeks) >= MOST_KNOWN:
                 self._peeks.clear()
-                self._sighted.clear()
-            peeks = self._peeks[named] = peeks_of(game.ruleset.model, self.policy, decision.site.ask)
-            if self.in_world or not peeks:
-                self._sighted.add(named)
-        return not self.in_world and peeks.at(game, decision)
+            peeks = self._peeks[decision.named] = peeks_of(game.ruleset.model, self.policy, decision.site.ask)
+        return bool(peeks) and peeks.at(game, decision)
 
     def _imagined(self, game: Game, decision: Decision, random: Stream) -> tuple[Game, Decision]:
         """Return a redealt world and its decision, which shows other cards for those that its seat may not see."""

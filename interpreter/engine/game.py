@@ -252,7 +252,7 @@ class Ruleset:
         key = (people, tuple(sorted(settings.items())))
         if key not in self._tables:
             with no_search():
-                table = set_up(self.program, people, settings, self.secrecy, self.own_cites)
+                table = set_up(self.program, people, settings, lambda: self.secrecy, self.own_cites)
             self._tables[key] = table
             if self._looked_at is not None:
                 table.runner.keeper = Modules(self._looked_at, repr(key))
@@ -320,7 +320,6 @@ class _Begun(Struct, frozen=True):
 
     ruleset: Ruleset
     table: Table
-    runner: Runner
     origin: Origin
 
 
@@ -343,7 +342,7 @@ class Game:
     _made: Made = None
 
     def __init__(self, ruleset: Ruleset, table: Table, state: State, chance: ChanceSource, origin: Origin) -> None:
-        self._begun = _Begun(ruleset, table, table.runner, origin)
+        self._begun = _Begun(ruleset, table, origin)
         self.state = state
         self.chance = chance
         self._ask()
@@ -361,7 +360,7 @@ class Game:
         """Call the seats by these names in all texts of the game and of later copies."""
         begun = self._begun
         table = replace(begun.table, seat_names=tuple(names))
-        self._begun = _Begun(begun.ruleset, table, begun.runner, begun.origin)
+        self._begun = _Begun(begun.ruleset, table, begun.origin)
 
     @property
     def machine(self) -> Machine:
@@ -370,7 +369,7 @@ class Game:
 
     @property
     def runner(self) -> Runner:
-        return self._begun.runner
+        return self._begun.table.runner
 
     @property
     def settings(self) -> dict[str, Value]:
@@ -447,7 +446,7 @@ class Game:
         return self.decision is None
 
     def _ask(self) -> None:
-        self.decision = decision_of(self._begun.table, self.state, self._begun.runner.asked(self.state))
+        self.decision = decision_of(self._begun.table, self.state, self.runner.asked(self.state))
 
     @property
     def decisions(self) -> list[Decision]:

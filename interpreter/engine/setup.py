@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 from msgspec.structs import replace
 
@@ -86,10 +86,10 @@ def set_up(
     program: Program,
     people: int,
     settings: dict[str, Value],
-    secrecy: Secrecy | None = None,
+    secrecy: Callable[[], Secrecy] | None = None,
     cites: Callable[[tuple[str, ...]], tuple[str, ...]] = tuple,
 ) -> Table:
-    """Set up the program for a number of players. ``secrecy`` is that of the program, if it is known.
+    """Set up the program for a number of players. ``secrecy`` finds that of the program.
 
     Raises :class:`RulesetError` if the declarations do not add up.
     """
@@ -146,7 +146,7 @@ def set_up(
         if isinstance(group.type, CardHolderType):
             zones[cell] = ZoneShape(group.name, group.order, _rank(machine, group), isinstance(group.type, PilesType))
     first = _first_state(machine, cells)
-    sight = Sight(machine, secrecy or Secrecy(program))
+    sight = Sight(machine, secrecy or partial(Secrecy, program))
     return Table(program, machine, Runner(machine, first), first, _census(cells, effects, first), sight, people, cites)
 
 

@@ -49,7 +49,7 @@ class Memory:
     def __init__(self, sight: Sight, first: State, state: State, seat: int) -> None:
         self.zones, self.first = sight.constants.effects.zones, first.cells
         self.hidden = {cell for cell in sight.hidden_cells(seat) if cell in self.zones}
-        self.pools = [cell for name in sorted(sight.secrecy.inferable) for cell in sight.layout.cells(name)]
+        self.pools = [cell for name in sorted(sight.inferable) for cell in sight.layout.cells(name)]
         """Pools whose tokens can be counted if the log reaches back to the beginning."""
         self.known: set[int] = set()
         self._parts: dict[int, int] | None = None

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from interpreter.base.source import Span
-from interpreter.hidden.inferable_pools import counted
 from interpreter.language import core
 from interpreter.language.builtins import Builtin
 from interpreter.language.types import CardHolderType, HolderType, PilesType, PileType, has_cards
@@ -119,92 +118,7 @@ class _Procedure:
 
 
 class Secrecy:
-    """What is secret in the procedures of a program, found out when somebody asks."""
-
-    def __init__(self, program: lower.Program) -> None:
-        self.program = program
-
-    @cached_property
-    def _found(self) -> _Analysis:
-        return _Analysis(self.program)
-
-    @cached_property
-    def inferable(self) -> frozenset[str]:
-        """Hidden pools whose content everybody can infer."""
-        return counted(self.program)
-
-    def locals_at(self, stretch: int) -> Env:
-        """Return the locals that definitely have a value at the start of a stretch, with their labels."""
-        name = self.program.stretches[stretch].procedure
-        entry = self._found.done[name].entries.get(stretch, {})
-        return {local: self._found.resolved(label, name) for local, label in entry.items()}
-
-    def course_at(self, stretch: int) -> Label:
-        """Return the label of the control flow to a stretch: the still secret things that decided it."""
-        name = self.program.stretches[stretch].procedure
-        return self._found.resolved(self._found.course(self._found.done[name], stretch), name)
-
-    def hides_calls(self, procedure: str) -> bool:
-        """Return whether it may be a secret that a procedure was called, or by which call."""
-        return bool(self._found.called.get(procedure))
-
-    @cached_property
-    def _notes(self) -> dict[str, dict[Span, Label]]:
-        """Labels of the control flow to each place that notes an event, by event."""
-        notes: dict[str, dict[Span, Label]] = {}
-        for name, procedure in self._found.done.items():
-            for (event, span), course in procedure.notes.items():
-                places = notes.setdefault(event, {})
-                places[span] = places.get(span, PUBLIC) | _ownerless(self._found.resolved(course, name))
-        return notes
-
-    def shows_place(self, event: str, span: Span) -> bool:
-        """Return whether everybody may know which place in the rules noted an event: it is the only one, or nothing
-        secret decided that it was reached."""
-        return len(self._notes.get(event, ())) < 2 or self.shows_callers(event, span)
-
-    def shows_callers(self, event: str, span: Span) -> bool:
-        """Return whether everybody may know which calls led to a note."""
-        return not self._notes.get(event, {}).get(span)
-
-    @cached_property
-    def secret_moments(self) -> frozenset[tuple[str, str]]:
-        """Moments of delayed blocks, as the state names them, of which it is a secret whether such a block waits."""
-        nodes = (node for layer in self.program.reach.procedures.values() for node in descendants(layer.body))
-        secret = [node for node in nodes if isinstance(node, core.Keeps) and self.hides_calls(node.procedure)]
-        return frozenset(
-            (edge, node.of) for node in secret for edge in {node.edge, "due" if node.edge == "start" else "end"}
-        )
-
-    def given(self, procedure: str) -> tuple[tuple[Label, ...], Label]:
-        """Return the labels of the parameters of a procedure, and of the control flow to its calls."""
-        return self._found.parameters[procedure], self._found.called[procedure]
-
-    @property
-    def announced_draws(self) -> frozenset[str]:
-        """Named chances whose outcomes are always announced."""
-        return frozenset(self._found.drawn - self._found.secret_draws)
-
-    @cached_property
-    def read_later(self) -> list[frozenset[int]]:
-        """Live locals at the start of each stretch."""
-        stretches = self.program.stretches
-        live_at = [frozenset[int]()] * len(stretches)
-        changed = True
-        while changed:
-            changed = False
-            for index, stretch in reversed(list(enumerate(stretches))):
-                live = set(_read_at_end(stretch.end, live_at))
-                for step in reversed(stretch.steps):
-                    live -= {step.index} if isinstance(step, core.SetLocal | core.Picks) else set()
-                    live |= _read_in(step)
-                if live != live_at[index]:
-                    live_at[index], changed = frozenset(live), True
-        return live_at
-
-
-class _Analysis:
-    """Labels of the locals of a program, as far as they are known: at the end, all."""
+    """What is secret in the procedures of a program: labels of their locals."""
 
     def __init__(self, program: lower.Program) -> None:
         self.program, self.model = program, program.model
@@ -227,6 +141,77 @@ class _Analysis:
         self.called: dict[str, Label] = {}
         self._assigned: dict[str, frozenset[int]] = {}
         self._solve()
+
+    # --- results
+
+    def locals_at(self, stretch: int) -> Env:
+        """Return the locals that definitely have a value at the start of a stretch, with their labels."""
+        name = self.program.stretches[stretch].procedure
+        entry = self.done[name].entries.get(stretch, {})
+        return {local: self.resolved(label, name) for local, label in entry.items()}
+
+    def course_at(self, stretch: int) -> Label:
+        """Return the label of the control flow to a stretch: the still secret things that decided it."""
+        name = self.program.stretches[stretch].procedure
+        return self.resolved(self.course(self.done[name], stretch), name)
+
+    def hides_calls(self, procedure: str) -> bool:
+        """Return whether it may be a secret that a procedure was called, or by which call."""
+        return bool(self.called.get(procedure))
+
+    @cached_property
+    def _notes(self) -> dict[str, dict[Span, Label]]:
+        """Labels of the control flow to each place that notes an event, by event."""
+        notes: dict[str, dict[Span, Label]] = {}
+        for name, procedure in self.done.items():
+            for (event, span), course in procedure.notes.items():
+                places = notes.setdefault(event, {})
+                places[span] = places.get(span, PUBLIC) | _ownerless(self.resolved(course, name))
+        return notes
+
+    def shows_place(self, event: str, span: Span) -> bool:
+        """Return whether everybody may know which place in the rules noted an event: it is the only one, or nothing
+        secret decided that it was reached."""
+        return len(self._notes.get(event, ())) < 2 or self.shows_callers(event, span)
+
+    def shows_callers(self, event: str, span: Span) -> bool:
+        """Return whether everybody may know which calls led to a note."""
+        return not self._notes.get(event, {}).get(span)
+
+    @cached_property
+    def secret_moments(self) -> frozenset[tuple[str, str]]:
+        """Moments of delayed blocks, as the state names them, of which it is a secret whether such a block waits."""
+        nodes = (node for layer in self.program.reach.procedures.values() for node in descendants(layer.body))
+        secret = [node for node in nodes if isinstance(node, core.Keeps) and self.hides_calls(node.procedure)]
+        return frozenset(
+            (edge, node.of) for node in secret for edge in {node.edge, "due" if node.edge == "start" else "end"}
+        )
+
+    def given(self, procedure: str) -> tuple[tuple[Label, ...], Label]:
+        """Return the labels of the parameters of a procedure, and of the control flow to its calls."""
+        return self.parameters[procedure], self.called[procedure]
+
+    @property
+    def announced_draws(self) -> frozenset[str]:
+        """Named chances whose outcomes are always announced."""
+        return frozenset(self.drawn - self.secret_draws)
+
+    @cached_property
+    def read_later(self) -> list[frozenset[int]]:
+        """Live locals at the start of each stretch."""
+        stretches = self.program.stretches
+        live_at = [frozenset[int]()] * len(stretches)
+        changed = True
+        while changed:
+            changed = False
+            for index, stretch in reversed(list(enumerate(stretches))):
+                live = set(_read_at_end(stretch.end, live_at))
+                for step in reversed(stretch.steps):
+                    live -= {step.index} if isinstance(step, core.SetLocal | core.Picks) else set()
+                    live |= _read_in(step)
+                if live != live_at[index]:
+                    live_at[index], changed = frozenset(live), True
+        return live_at
 
     # --- all procedures
 
@@ -411,7 +396,7 @@ class _Analysis:
 class _Steps:
     """Tracks the labels of locals through steps that run without suspending."""
 
-    def __init__(self, analysis: _Analysis, procedure: _Procedure) -> None:
+    def __init__(self, analysis: Secrecy, procedure: _Procedure) -> None:
         self.analysis, self.model, self.procedure = analysis, analysis.model, procedure
 
     def run(self, steps: Sequence[core.Step | core.Requirement], env: Env, course: Label) -> None:

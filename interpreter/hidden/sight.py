@@ -9,6 +9,7 @@ from typing import NamedTuple, NoReturn
 from msgspec import Struct
 
 from interpreter.base.lazy import Lazy
+from interpreter.hidden.inferable_pools import counted
 from interpreter.hidden.secrecy import Secrecy, is_visible
 from interpreter.kernel.state import Frame, State, Value, stacked
 from interpreter.language import core
@@ -97,11 +98,20 @@ _UNSEEN = Veil()
 class Sight:
     """What the players at a table see of a state. Without a player, everything is visible."""
 
-    def __init__(self, machine: Machine, secrecy: Secrecy) -> None:
-        self.machine, self.secrecy = machine, secrecy
+    def __init__(self, machine: Machine, secrecy: Callable[[], Secrecy]) -> None:
+        self.machine, self._find_secrecy = machine, secrecy
         self.program, self.constants = machine.program, machine.constants
         self.model, self.layout = self.constants.model, self.constants.layout
         self._hidden = Lazy(self._hidden_from)
+
+    @cached_property
+    def secrecy(self) -> Secrecy:
+        return self._find_secrecy()
+
+    @cached_property
+    def inferable(self) -> frozenset[str]:
+        """Hidden pools whose content everybody can infer."""
+        return counted(self.program)
 
     # --- cells
 
