@@ -108,9 +108,8 @@ class Options(Sequence[Option]):
         self._named = named = decision.named
         self._found: list[Option] = []
         self._more: Iterator[Code] | None = None
-        if decision.is_turned:
-            self._more = named.machine.options(decision.state, decision.env, named.site)
-        elif isinstance(listed := named.runner.listed(decision.state), list):
+        listed = decision.legal()
+        if isinstance(listed, list):
             known = named.options
             self._found = [known.get(code) or named.option(code) for code in listed]
         else:
@@ -224,9 +223,13 @@ class Decision:
     @property
     def codes(self) -> list[Code]:
         """Codes of all options."""
+        return [*self.legal()]
+
+    def legal(self) -> list[Code] | Iterator[Code]:
+        """Return the codes of all options; in the plain form lazily."""
         if self.is_turned:
-            return list(self.named.machine.options(self.state, self.env, self.site))
-        return self.named.runner.codes(self.state)
+            return self.named.machine.options(self.state, self.env, self.site)
+        return self.named.runner.listed(self.state)
 
     @property
     def options(self) -> Options:

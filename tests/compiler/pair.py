@@ -119,7 +119,7 @@ class Pair:
         assert self.a.frame is not None
         index, locals_, _, _ = self.a.frame
         plain = list(self.plain.machine.options(self.a, list(locals_), self.plain.machine.asks[index]))
-        assert plain == self.fast.codes(self.b)
+        assert plain == list(self.fast.listed(self.b))
         if self.fast.data(self.b, self.chance) is not None:  # it lives in the module now
             home: Any = self.b.home
             assert home.tried(lambda built: built.codes()) == plain, "the module lists them itself"

@@ -170,6 +170,11 @@ class Runner:
             home.go_on_in(self.compiled)
         return home
 
+    def _tried(self, state: State, ask: Callable[[Compiled], T]) -> T | None:
+        """Return the module's answer about a state that lives there; None if it does not, or the module traps."""
+        home = self._lives(state)
+        return home.tried(ask) if home is not None else None
+
     def _enters(self, state: State, chance: ChanceSource, *, grows: bool = False) -> Resident | None:
         """Return the state's place in the module. A state in Python lists is moved there if a module exists and the
         state fits. If the plain form has played for long because it does not, the module ``grows``."""
@@ -310,14 +315,10 @@ class Runner:
         self.machine.meter.refill()
         return Turn(frame[0], self.machine.asks[frame[0]].seat(state, list(frame[1])))
 
-    def codes(self, state: State) -> list[Code]:
-        options = self.listed(state)
-        return options if isinstance(options, list) else list(options)
-
     def listed(self, state: State) -> list[Code] | Iterator[Code]:
         """Return the legal options; in the plain form lazily."""
-        home = self._lives(state)
-        if home is not None and (options := home.tried(lambda module: module.codes())) is not None:
+        options = self._tried(state, lambda module: module.codes())
+        if options is not None:
             return options
         frame = state.frame
         assert frame is not None
@@ -325,18 +326,15 @@ class Runner:
 
     def is_free(self, state: State) -> bool:
         """Return whether the current decision has more than one option."""
-        home = self._lives(state)
-        if home is not None and (is_free := home.tried(lambda module: module.is_free())) is not None:
-            return is_free
-        return self.machine.is_free(state)
+        is_free = self._tried(state, lambda module: module.is_free())
+        return self.machine.is_free(state) if is_free is None else is_free
 
     def accepts(self, state: State, code: Code) -> bool:
         """Return whether a choice is known to be legal now."""
         home: Resident | None = state.home  # type: ignore[assignment]
         if home is not None and home.heeded == code and not home.fetched:
             return True
-        home = self._lives(state)
-        return home is not None and bool(home.tried(lambda module: module.accepts(*code)))
+        return bool(self._tried(state, lambda module: module.accepts(*code)))
 
     # --- policies
 
