@@ -82,11 +82,11 @@ def frame_known(sight: Sight, frame: Frame | None, player: int) -> Frame | None:
             stretch = program.stretches[index]
             maybe = {local for local, types in program.stored[stretch.procedure].items() if _can_be_none(types)}
             waiting = stretch.end.ask.kept if not frames and isinstance(stretch.end, lower.Asks) else ()
-            labels, read = secrecy.locals_at(index), secrecy.read_later[index] - {into, *waiting}
-            known = {local for local, label in labels.items() if local != into and is_visible(label, env, player)}
+            valued, read = sight.knows_locals(index, env, player), secrecy.read_later[index] - {into, *waiting}
+            known = {local for local, is_known in valued.items() if is_known and local != into}
             led = is_led or (not frames and _is_one_of_many(program, index) and bool(secrecy.course_at(index)))
             is_led = is_led or secrecy.hides_calls(program.stretches[index].procedure)
-            if led or (maybe & read & labels.keys()) - known:
+            if led or (maybe & read & valued.keys()) - known:
                 place = Secret()
             env = tuple(
                 value if local in known else _parted(value) if local in waiting else Secret()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import NamedTuple, NoReturn
 
@@ -266,23 +266,25 @@ class Sight:
                 break
             procedure = self.program.stretches[index].procedure
             is_secret = self.secrecy.hides_calls(procedure)
-            layer, labels = self.program.procedures[procedure].layer, self.secrecy.locals_at(index)
+            layer, known = self.program.procedures[procedure].layer, self.knows_locals(index, env, player)
             held = [
-                Held(name, layer.local_types[local], env[local], is_visible(labels[local], env, player))
+                Held(name, layer.local_types[local], env[local], known[local])
                 for local, name in enumerate(layer.local_names)
-                if name and local in labels and local != into
+                if name and local in known and local != into
             ]
             procedures.insert(0, (layer.spoken, [local for local in held if not isinstance(local.type, HolderType)]))
         return procedures
 
+    def knows_locals(self, stretch: int, env: Sequence[Value], player: int | None) -> dict[int, bool]:
+        """Return the locals that have a value at a stretch, each with whether the player may know it."""
+        labels = self.secrecy.locals_at(stretch)
+        return {local: is_visible(label, env, player) for local, label in labels.items()}
+
     def known_locals(self, frame: Frame, player: int | None) -> list[Value]:
         """Return the locals of a procedure at a decision, with veils for those that the player may not know."""
         index, env = frame[:2]
-        labels = self.secrecy.locals_at(index) if player is not None else {}
-        return [
-            _UNSEEN if local in labels and not is_visible(labels[local], env, player) else value
-            for local, value in enumerate(env)
-        ]
+        known = self.knows_locals(index, env, player) if player is not None else {}
+        return [value if known.get(local, True) else _UNSEEN for local, value in enumerate(env)]
 
     def reads_secrets(self, state: State, player: int) -> bool:
         """Return whether an active procedure or a delayed block has a local that it can still read and that the player
@@ -294,8 +296,8 @@ class Sight:
         if state.frame is not None:
             waiting = frozenset(self.program.asks[state.frame[0]][1].ask.kept)
         for index, env, into in self._frames(state):
-            read, labels = secrecy.read_later[index] - waiting - {into}, secrecy.locals_at(index)
-            if any(not is_visible(label, env, player) for local, label in labels.items() if local in read):
+            read, known = secrecy.read_later[index] - waiting - {into}, self.knows_locals(index, env, player)
+            if not all(known.get(local, True) for local in read):
                 return True
             waiting = frozenset()
         return any(

@@ -65,6 +65,7 @@ WAYS = {
     "hidden/sight.py hidden_cells": "decides",
     "hidden/sight.py is_known": "decides",
     "hidden/sight.py known_locals": "decides",
+    "hidden/sight.py knows_locals": "decides",
     "hidden/sight.py look_alike": "decides",
     "hidden/sight.py may_see": "decides",
     "hidden/sight.py reads_secrets": "decides",
