@@ -211,9 +211,9 @@ class PolicyBot:
         if game.machine is not self._machine:
             self._machine, self._ways = game.machine, {}
             game.machine.learn(self.policy)
-        ways = self._ways.get(id(decision.site))
+        ways = self._ways.get(decision.named.index)
         if ways is None:
-            ways = self._ways[id(decision.site)] = tuple(self._ready(game.machine, decision.site))
+            ways = self._ways[decision.named.index] = tuple(self._ready(game.machine, decision.site))
         for way in ways:
             if way.when is None or way.when(game.state, [decision.actor, *([None] * way.size)]):
                 return way
