@@ -17,7 +17,7 @@ from hypothesis import settings
 
 from interpreter.base import store
 from interpreter.cli import progress
-from interpreter.compiler.wasm import compiled_machine
+from interpreter.compiler.wasm import runner
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.language import parse
 from interpreter.language.parse import remembered
@@ -44,7 +44,7 @@ files.MOST_FILES, parse.MOST_TREES = 300, 3_000  # those of tests are read a few
 
 progress.EVERY = 3_600.0  # what a command tells depends on no machine's speed
 
-compiled_machine.PATIENCE = 2  # a game or two in the plain form take less than a module; see `at_once`
+runner.PATIENCE = 2  # a game or two in the plain form take less than a module; see `at_once`
 
 gc.set_threshold(50_000, 20, 1_000)  # what tests share is large and stays: `drop_shared` collects
 
@@ -73,7 +73,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compile modules before the first choice: short games use them too. New tables only."""
-    monkeypatch.setattr(compiled_machine, "PATIENCE", 0)
+    monkeypatch.setattr(runner, "PATIENCE", 0)
 
 
 @pytest.fixture(scope="session")

@@ -454,12 +454,12 @@ def told(story: Story) -> Iterator[None]:
 def story_of(ruleset: Ruleset, policy: Policy, case: Case, patience: float | None, *, looks: int = 1) -> Story:
     """Return the digest at every ``looks``-th decision of a game, and its end: in the plain form, or in the module
     after ``patience`` seconds."""
-    machine = ruleset.table(case.players, ruleset.settings({})).machine
-    machine.plain = patience is None
+    runner = ruleset.table(case.players, ruleset.settings({})).runner
+    runner.plain = patience is None
     if patience == 0:
-        assert machine.ready() is not None
+        assert runner.ready() is not None
     elif patience is not None:
-        machine.patience = patience
+        runner.patience = patience
     story: Story = []
     with told(story):
         bots: list[Any] = []
@@ -477,29 +477,29 @@ def story_of(ruleset: Ruleset, policy: Policy, case: Case, patience: float | Non
 def run_story(ruleset: Ruleset, policy: Policy, case: Case) -> Story:
     """Return the decisions and rounds of a whole game played by the module in one call, by bots that see everything,
     and in the plain form. Return nothing if the module gives up."""
-    machine = ruleset.table(case.players, ruleset.settings({})).machine
-    assert machine.ready() is not None
-    seated = machine.whole([(policy, None)] * case.players)
+    runner = ruleset.table(case.players, ruleset.settings({})).runner
+    assert runner.ready() is not None
+    seated = runner.whole([(policy, None)] * case.players)
     ran = seated[0].games([case.seed], seated[1], case.most) if seated is not None else None
     if not ran:
         return []
-    machine.plain = True
+    runner.plain = True
     bots: list[Any] = []
     bots.extend(PolicyBot(policy, bots, in_world=True) for _ in range(case.players))
     match = Match(ruleset, bots, case.seed)
     while match.decisions < case.most and match.step():
         pass
-    machine.plain = False
-    rounds = match.game.state.cells[machine.constants.layout.base["round"]]
+    runner.plain = False
+    rounds = match.game.state.cells[runner.machine.constants.layout.base["round"]]
     return [str((ran.decisions[0], ran.rounds[0])), str((match.decisions, rounds))]
 
 
 def interleaved(ruleset: Ruleset, policy: Policy, case: Case) -> list[Story]:
     """Play two games in one module, step by step in turn, with clones that are played on and choices that are undone.
     Their stories must be those of the games alone."""
-    machine = ruleset.table(case.players, ruleset.settings({})).machine
-    machine.plain = False
-    assert machine.ready() is not None
+    runner = ruleset.table(case.players, ruleset.settings({})).runner
+    runner.plain = False
+    assert runner.ready() is not None
     chance = random.Random(case.seed)
     bots: list[Any] = []
     bots.extend(PolicyBot(policy, bots) for _ in range(case.players))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from interpreter.base.plain_data import Json
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
-from interpreter.engine.sight import look_alike, seen_by
 from interpreter.engine.views import board_of, is_shown, pending
 from interpreter.kernel.state import Value
 
@@ -14,7 +13,7 @@ __all__ = ["known_apart", "shown", "shown_apart"]
 
 def shown(game: Game, player: int | None) -> dict[str, Value]:
     """Return the view and the boards as a player may see them, without the boards of the end of the game."""
-    seen = seen_by(game.table, game.state, player)
+    seen = game.table.sight.seen_by(game.state, player)
     boards = [board for board in game.ruleset.model.boards if board.when != "end of game"]
     boards = [board for board in boards if is_shown(game.table, game.state, board, player, seen)]
     return {
@@ -28,7 +27,7 @@ def shown_apart(game: Game, other: Game, player: int) -> tuple[str, object, obje
 
     Boards and views are functions of the visible state: if that is equal, only the pending decision can differ.
     """
-    if look_alike(game.table, game.state, other.state, player):
+    if game.table.sight.look_alike(game.state, other.state, player):
         return _first_apart(
             {"view": pending(game.table, game.state, player)}, {"view": pending(other.table, other.state, player)}
         )

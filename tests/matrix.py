@@ -123,7 +123,7 @@ def play(table: Table, loaded: Ruleset, bots: str, seed: int) -> Game:
     """Play a whole game in the plain form, with all checks."""
     settings = {"robots": str(table.robots)} if table.robots else {}
     seated = loaded.for_players(table.players)
-    seated.table(table.players, seated.settings(settings)).machine.plain = True
+    seated.table(table.players, seated.settings(settings)).runner.plain = True
     match = Match(loaded, bots_of(bots, loaded, table.players), seed, settings, watchers=[Checks()])
     result = match.play()
     assert result is not None

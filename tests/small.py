@@ -144,9 +144,9 @@ def outcome(path: Path, people: int = 2) -> str:
 
 def told(ruleset: Ruleset, people: int, *, plain: bool) -> tuple[str, str]:
     """Return the outcome of a game in one form, and its final state."""
-    machine = ruleset.table(people, ruleset.settings({})).machine
-    machine.plain = plain
-    assert plain or machine.compile() is not None
+    runner = ruleset.table(people, ruleset.settings({})).runner
+    runner.plain = plain
+    assert plain or runner.compile() is not None
     try:
         return "plays", played(ruleset.new_game(people))
     except RuleFailure as failure:

@@ -89,11 +89,11 @@ def play(ruleset: Any, players: int, bots: str, seed: int, settings: dict[str, s
 def play_both(rulesets: Sequence[Ruleset], players: int, bots: str, seed: int, settings: dict[str, str]) -> int:
     """Play a game in the module and repeat each choice in the plain form: all visible state must be equal."""
     seated = rulesets[0].for_players(players)
-    machine = seated.table(players, seated.settings(settings)).machine
-    assert machine.ready() is not None
+    runner = seated.table(players, seated.settings(settings)).runner
+    assert runner.ready() is not None
     match = Match(rulesets[0], bots_of(bots, rulesets[0], players), seed, settings)
     fast, plain = match.game, rulesets[1].new_game(players, seed, settings)
-    plain.machine.plain = True
+    plain.runner.plain = True
     while (decision := fast.decision) is not None:
         other = plain.decision
         assert other is not None
@@ -106,7 +106,7 @@ def play_both(rulesets: Sequence[Ruleset], players: int, bots: str, seed: int, s
     assert fast.digest() == plain.digest()
     assert fast.result == plain.result
     assert [str(line) for line in fast.log()] == [str(line) for line in plain.log()]
-    assert fast.machine.bailouts == 0, f"seed {seed}"
+    assert fast.runner.bailouts == 0, f"seed {seed}"
     return match.decisions
 
 

@@ -31,7 +31,7 @@ class Timed:
         self.seconds: list[float] = []
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
-        is_free = game.machine.is_free(game.state)
+        is_free = game.runner.is_free(game.state)
         start = process_time()
         option = self.bot.choose(game, decision, random)
         if is_free:
@@ -45,7 +45,7 @@ class Timed:
 def shares(ruleset: Ruleset, players: int, names: tuple[str, str], seeds: range) -> Iterator[tuple[float, list[float]]]:
     """Yield, for each game, the bot's share of the win and the seconds of its decisions."""
     ruleset = ruleset.for_players(players)
-    ruleset.table(players, ruleset.settings({})).machine.patience = 0.0
+    ruleset.table(players, ruleset.settings({})).runner.patience = 0.0
     for number, seed in enumerate(seeds):
         mine = number % players
         bots = bots_of(",".join(names[seat != mine] for seat in range(players)), ruleset, players)

@@ -608,19 +608,19 @@ def story(ruleset: Ruleset, seed: int, *, plain: bool) -> list[str]:
     """What happens in a random play: the state at each decision, and how it ends."""
     chance, found = random.Random(seed), []
     table = set_up(ruleset.program, 2, default_settings(ruleset.model))
-    table.machine.plain = plain
-    state, source, machine = table.first.clone(), Seeded(seed), table.machine
-    assert plain or machine.compile() is not None
+    table.runner.plain = plain
+    state, source, runner = table.first.clone(), Seeded(seed), table.runner
+    assert plain or runner.compile() is not None
     try:
-        machine.start(state, source)
+        runner.start(state, source)
         for _ in range(60):
             if chance.random() < 0.7:
                 found.append(f"{state.digest()} {len(state.log)}")
-            if machine.asked(state).index < 0:
+            if runner.asked(state).index < 0:
                 return [*found, "over", state.digest()]
-            options = list(islice(machine.listed(state), 300))
-            found.append(f"{machine.asked(state)} {machine.is_free(state)} {options!r}")
-            machine.take(state, source, *chance.choice(options))
+            options = list(islice(runner.listed(state), 300))
+            found.append(f"{runner.asked(state)} {runner.is_free(state)} {options!r}")
+            runner.go(state, source, chance.choice(options))
     except RuleFailure as failure:
         found.append(str(failure))
     return found

@@ -606,7 +606,7 @@ def test_the_module_holds_no_more_the_longer_a_game_is(tmp_path: Path) -> None:
     home = game.state.home
     assert isinstance(home, Resident)
     assert len(home.past) <= 600
-    assert not game.machine.bailouts
+    assert not game.runner.bailouts
     for digest in reversed(digests):
         assert game.undo()
         assert game.digest() == digest

@@ -25,6 +25,7 @@ ROOMS = (
     ("language",),
     ("lowering",),
     ("plain",),
+    ("hidden",),
     ("compiler",),
     ("engine",),
     ("bots",),

@@ -36,7 +36,7 @@ def located(path: Path, wanted: str) -> None:
         return
     for plain in (False, True):
         ruleset = loaded(path)
-        ruleset.table(2, ruleset.settings({})).machine.plain = plain
+        ruleset.table(2, ruleset.settings({})).runner.plain = plain
         with pytest.raises(RuleFailure) as failed:
             whole(ruleset.new_game(2))
         assert failed.value.span is not None

@@ -7,7 +7,7 @@ only if an answer is missing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -393,9 +393,6 @@ class _Validator:
         if key not in self.loaded:
             with noted() as evidence:
                 ruleset = self._newly_loaded(key, shelf)
-                for number, _ in ruleset.players.overlays:  # what it keeps of them must be in the evidence
-                    with suppress(RulesetError):
-                        ruleset.for_players(number)
             self.loaded[key] = ruleset, evidence
         ruleset, evidence = self.loaded[key]
         found_again(evidence)
@@ -407,9 +404,13 @@ class _Validator:
         composition = self.examined[key][0].composition if key in self.examined else None
         if composition is None or document is None or document not in composition.documents:
             return load(id, overlays, shelf)
-        more = [(taken, (*overlays, taken)) for _, taken in composition.players.overlays]
-        taking = {taken: self._loaded(id, ids, shelf) for taken, ids in more if (id, ids) in self.examined}
-        return ruleset_of(shelf, document, self._examined(document, overlays), taking=taking)
+        seated: dict[str, Ruleset | list[Diagnostic]] = {}
+        for taken in {taken for _, taken in composition.players.overlays}.difference(overlays):
+            try:
+                seated[taken] = self._loaded(id, (*overlays, taken), shelf)
+            except RulesetError as error:
+                seated[taken] = error.diagnostics
+        return ruleset_of(shelf, document, self._examined(document, overlays), seated=seated)
 
     # --- files that serve rulesets
 
@@ -535,7 +536,7 @@ def check_rooms(shelf: Shelf, document: Document, examined: Examined) -> Iterato
     players = examined.composition.players
     numbers = {*range(players.low, players.high + 1)}.difference(number for number, _ in players.overlays)
     if numbers:
-        ruleset = ruleset_of(shelf, document, examined)
+        ruleset = ruleset_of(shelf, document, examined, seated={})
         yield from check_module(ruleset, ruleset.table(max(numbers), ruleset.settings({})))
 
 

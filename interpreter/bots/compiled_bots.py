@@ -7,31 +7,31 @@ from collections.abc import Sequence
 from interpreter.bots.planless import RandomBot
 from interpreter.bots.player import Bot
 from interpreter.bots.policy import PolicyBot
-from interpreter.compiler.wasm.compiled_machine import CompiledMachine
+from interpreter.compiler.wasm.runner import Runner
 from interpreter.compiler.wasm.turn import Peeks
 from interpreter.compiler.wasm.whole_games import Whole
-from interpreter.engine.rules import Rules
+from interpreter.engine.ruleset import Ruleset
 from interpreter.language.policies import Policy
 
 __all__ = ["announce", "needs_of", "whole_for"]
 
 
-def needs_of(ruleset: Rules, bot: Bot) -> tuple[Policy | None, Peeks | None] | None:
+def needs_of(ruleset: Ruleset, bot: Bot) -> tuple[Policy | None, Peeks | None] | None:
     """Return what a module must contain to play as a bot, or None if it cannot."""
     if type(bot) is RandomBot:
         return None, None
     return bot.followed(ruleset) if type(bot) is PolicyBot else None
 
 
-def whole_for(machine: CompiledMachine, ruleset: Rules, bots: Sequence[Bot]) -> tuple[Whole, list[int]] | None:
-    """Return a playout runner for these bots in a machine's module, and their numbers there; None if the module
+def whole_for(runner: Runner, ruleset: Ruleset, bots: Sequence[Bot]) -> tuple[Whole, list[int]] | None:
+    """Return a playout runner for these bots in a module, and their numbers there; None if the module
     cannot play them, or not yet."""
     needs = [need for bot in bots if (need := needs_of(ruleset, bot)) is not None]
-    return machine.whole(needs) if len(needs) == len(bots) else None
+    return runner.whole(needs) if len(needs) == len(bots) else None
 
 
-def announce(machine: CompiledMachine, ruleset: Rules, bots: Sequence[Bot]) -> None:
-    """Tell a machine in advance which policies will choose, so that it compiles one module for all of them."""
+def announce(runner: Runner, ruleset: Ruleset, bots: Sequence[Bot]) -> None:
+    """Tell a runner in advance which policies will choose, so that it compiles one module for all of them."""
     policies = [bot.followed(ruleset) for bot in bots if type(bot) is PolicyBot]
     if policies:
-        machine.whole(policies)
+        runner.whole(policies)

@@ -14,6 +14,7 @@ from msgspec import Struct
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.views import context_of
+from interpreter.kernel.state import as_bag
 from interpreter.language import core
 from interpreter.language.builtins import Builtin
 from interpreter.language.model import Model, RuleLayer
@@ -51,18 +52,16 @@ class Peeks(Struct, frozen=True):
         return not all(context[local - 1].seen for local in self.shown)
 
     def _hidden(self, game: Game, seat: int) -> Iterator[bool]:
-        machine, state = game.machine, game.state
-        layout = machine.constants.layout
+        sight, state = game.table.sight, game.state
+        cards = {*sight.hidden_cards(state, seat)}
         for name in self.groups:
             group = game.ruleset.model.groups[name]
-            for number, cell in enumerate(layout.cells(name)):
+            for number, cell in enumerate(sight.layout.cells(name)):
                 value = state.cells[cell]
                 if group.owner == "card":
-                    holds = any(value) if isinstance(value, tuple) else value
-                    seen = machine.constants.visible(state, number) if holds else None
+                    yield number in cards and any(as_bag(value))
                 else:
-                    seen = machine.constants.visible_in(state, value, group.type)
-                yield seen is not None and seat not in seen
+                    yield not sight.shows(state, value, group.type, seat)
 
 
 def peeks_of(model: Model, policy: Policy, ask: core.Ask) -> Peeks:

@@ -8,12 +8,9 @@ from typing import Protocol
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
 from interpreter.kernel.chance import Draws
-from interpreter.kernel.state import Value
+from interpreter.plain.machine import Code
 
 __all__ = ["Bot", "BotFailed", "Code", "Stream"]
-
-Code = tuple[int, tuple[Value, ...]]
-"""An option as the machine lists it: the alternative's number and its values."""
 
 
 class BotFailed(Exception):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from interpreter.base.plain_data import Json
 from interpreter.bots.hidden_reads import Peeks, groups_peeked, peeks_of
@@ -16,8 +17,7 @@ from interpreter.compiler.wasm.turn import Peeks as Watched
 from interpreter.engine.decision import Decision, Named, Option
 from interpreter.engine.determinization import OPTIONS, Worlds
 from interpreter.engine.game import Game
-from interpreter.engine.rules import Rules
-from interpreter.engine.sight import may_see
+from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.policies import Line, Pattern, Policy, Preferences, how_to_choose
@@ -74,33 +74,23 @@ class PolicyBot:
         self.name = policy.name
         self.in_world = in_world
         self._peeks: dict[Named, Peeks] = {}
-        self._sighted: set[Named] = set()
-        """Decisions at which the policy reads nothing that can be hidden."""
         self._machine: Machine | None = None
         self._module: Compiled | None = None
         self._player: int | None = None
         """Number of the policy in the module."""
         self._ways: dict[int, tuple[_Way, ...]] = {}
 
-    def followed(self, ruleset: Rules) -> tuple[Policy, Watched | None]:
+    def followed(self, ruleset: Ruleset) -> tuple[Policy, Watched | None]:
         """Return the policy and its hidden reads, which a module needs."""
         return self.policy, None if self.in_world else partial(groups_peeked, ruleset.model, self.policy)
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
-        turn = decision.turn
-        if turn is not None:
-            code = decision.named.machine.chosen(game.state, game.chance, self, random)
-            if code is None:
-                code = self._chosen(game, random)
+        named = decision.named
+        if decision.turn is not None:
+            code = named.runner.chosen(game.state, game.chance, self, random) or self._chosen(game, random)
             if code is not None:
-                if game.decision is not decision:
-                    return decision.option(code)
-                if code is turn.code and turn.option is not None:
-                    option: Option = turn.option  # type: ignore[assignment]
-                    decision.offered = option
-                    return option
-                return decision.offer(code)
-        if decision.named not in self._sighted and self._is_blind(game, decision):
+                return named.option(code)
+        if self._is_blind(game, decision):
             return self._guess(game, decision, random)
         return self._slowly(game, decision, random)
 
@@ -110,25 +100,23 @@ class PolicyBot:
 
     def _chosen(self, game: Game, random: Stream) -> Code | None:
         """Return the choice of the module of a table, or None if it cannot choose by the policy."""
-        machine = game.machine
-        is_known = self._player is not None or not machine.aside  # else a module with the policy may come later
-        if machine.compiled is None or machine.compiled is not self._module or not is_known:
-            self._player = machine.player(*self.followed(game.ruleset))
-            self._module = machine.compiled
-        return machine.choose(game.state, game.chance, self._player, self, random) if self._player is not None else None
+        runner = game.runner
+        is_known = self._player is not None or not runner.aside  # else a module with the policy may come later
+        if runner.compiled is None or runner.compiled is not self._module or not is_known:
+            self._player = runner.player(*self.followed(game.ruleset))
+            self._module = runner.compiled
+        return runner.choose(game.state, game.chance, self._player, self, random) if self._player is not None else None
 
     def _is_blind(self, game: Game, decision: Decision) -> bool:
         """Return whether the policy reads something here that its seat may not see."""
-        named = decision.named
-        peeks = self._peeks.get(named)
+        if self.in_world:
+            return False
+        peeks = self._peeks.get(decision.named)
         if peeks is None:
             if len(self._peeks) >= MOST_KNOWN:
                 self._peeks.clear()
-                self._sighted.clear()
-            peeks = self._peeks[named] = peeks_of(game.ruleset.model, self.policy, decision.site.ask)
-            if self.in_world or not peeks:
-                self._sighted.add(named)
-        return not self.in_world and peeks.at(game, decision)
+            peeks = self._peeks[decision.named] = peeks_of(game.ruleset.model, self.policy, decision.site.ask)
+        return bool(peeks) and peeks.at(game, decision)
 
     def _imagined(self, game: Game, decision: Decision, random: Stream) -> tuple[Game, Decision]:
         """Return a redealt world and its decision, which shows other cards for those that its seat may not see."""
@@ -223,9 +211,9 @@ class PolicyBot:
         if game.machine is not self._machine:
             self._machine, self._ways = game.machine, {}
             game.machine.learn(self.policy)
-        ways = self._ways.get(id(decision.site))
+        ways = self._ways.get(decision.named.index)
         if ways is None:
-            ways = self._ways[id(decision.site)] = tuple(self._ready(game.machine, decision.site))
+            ways = self._ways[decision.named.index] = tuple(self._ready(game.machine, decision.site))
         for way in ways:
             if way.when is None or way.when(game.state, [decision.actor, *([None] * way.size)]):
                 return way
@@ -265,16 +253,15 @@ def _ready_pattern(machine: Machine, site: AskSite, pattern: Pattern, number: in
 
 def _with_other_cards(game: Game, decision: Decision, env: tuple[Value, ...], random: Stream) -> tuple[Value, ...]:
     """Return locals in which each hidden card of a decision's context is any hidden card of its kind."""
-    constants, state, model = game.machine.constants, game.state, game.ruleset.model
+    sight, state, model = game.table.sight, game.state, game.ruleset.model
     hidden: dict[str, list[int]] = {}
-    for card, row in enumerate(model.cards):
-        if not may_see(constants.visible(state, card), decision.actor):
-            hidden.setdefault(row.kind, []).append(card)
+    for card in sight.hidden_cards(state, decision.actor):
+        hidden.setdefault(model.cards[card].kind, []).append(card)
     others = list(env)
     for node in descendants(decision.site.ask.context):
         if isinstance(node, core.Local) and has_cards(node.type, model.records):
             value = decision.frame[1][node.index]
-            if not may_see(constants.visible_in(state, value, node.type), decision.actor):
+            if not sight.shows(state, value, node.type, decision.actor):
                 swapped = {}
                 for card in cards_in(value, node.type, model.records):
                     pool = hidden.get(model.cards[card].kind, [card])
@@ -308,38 +295,26 @@ def _named(game: Game, decision: Decision, pattern: _Pattern, around: list[Value
     if pattern.number is None:
         yield from machine.options(state, decision.env, site)
         return
-    number, option = pattern.number, site.options[pattern.number]
-    if not pattern.pins:
-        yield from ((number, values) for values in machine.values(state, decision.env, option))
-        return
-    env = list(decision.env)
-    if option.guard is not None and not option.guard(state, env):
-        return
-    own: Env = [*around, *([None] * pattern.size)]
-    for values in _combinations(state, env, own, len(around), option, pattern.pins, 0):
-        if all(test(state, env) for test in option.tests):
-            yield number, values
+    option = site.options[pattern.number]
+    if pattern.pins:
+        items = tuple(_domain(option, pattern, around, place) for place in range(len(option.items)))
+        option = replace(option, items=items)
+    yield from ((pattern.number, values) for values in machine.values(state, decision.env, option))
 
 
-def _combinations(
-    state: State, env: Env, own: Env, first: int, option: OptionSite, pins: dict[int, Evaluate], position: int
-) -> Iterator[tuple[Value, ...]]:
-    """Yield combinations of values, bound both for the rules (``env``) and for the policy (``own``)."""
-    if position == len(option.variables):
-        yield ()
-        return
-    for value in _domain(state, option.items[position](state, env), pins.get(position), own):
-        env[option.variables[position]] = own[first + position] = value
-        for rest in _combinations(state, env, own, first, option, pins, position + 1):
-            yield (value, *rest)
-
-
-def _domain(state: State, items: tuple[Value, ...], pin: Evaluate | None, own: Env) -> Iterable[Value]:
-    """Return the values of a choice: at most one if it is pinned to a value that is known already."""
+def _domain(option: OptionSite, pattern: _Pattern, around: list[Value], place: int) -> Evaluate:
+    """Return a function that returns the values of a choice: at most one if it is pinned to a value that is known."""
+    every, pin = option.items[place], pattern.pins.get(place)
     if pin is None:
-        return items
-    try:
-        value = pin(state, own)
-    except RuleFailure:  # earlier choices are untested; if they are legal, the test itself will fail
-        return items
-    return (value,) if value in items else ()
+        return every
+
+    def domain(state: State, env: Env) -> Sequence[Value]:
+        items: Sequence[Value] = every(state, env)
+        before = [env[variable] for variable in option.variables[:place]]
+        try:
+            value = pin(state, [*around, *before, *([None] * pattern.size)])
+        except RuleFailure:  # earlier choices are untested; if they are legal, the test itself will fail
+            return items
+        return (value,) if value in items else ()
+
+    return domain

@@ -14,7 +14,7 @@ from interpreter.bots.player import Bot
 from interpreter.bots.policy import PolicyBot
 from interpreter.bots.search import SearchBot
 from interpreter.engine.cache import kept_trees
-from interpreter.engine.rules import Rules
+from interpreter.engine.ruleset import Ruleset
 from interpreter.language.policies import Checked, Policy, policies_files, policies_in, policies_of
 
 __all__ = ["RANDOM", "adviser", "bots_of", "default_bots", "policies_for"]
@@ -35,7 +35,7 @@ _known: dict[tuple[object, ...], tuple[object, Checked]] = {}
 """Cache of policies. The key is the identity of what they were read from, which the entry keeps alive, and weights."""
 
 
-def policies_for(ruleset: Rules, weights: Mapping[str, int] | None = None) -> dict[str, Policy]:
+def policies_for(ruleset: Ruleset, weights: Mapping[str, int] | None = None) -> dict[str, Policy]:
     """Return all policies by name. Preferences in the ruleset's own files override those in policies files.
 
     ``weights`` override those in the files; a file without such a name is unaffected. In policies files, which serve
@@ -67,17 +67,17 @@ def _cached(read_from: tuple[object, ...], read: Callable[[], Checked]) -> Check
     return _known[key][1]
 
 
-def default_bots(*rulesets: Rules) -> str:
+def default_bots(*rulesets: Ruleset) -> str:
     """Return the default bot: the best policy by name that can play all of these rulesets, or ``random``."""
     return _quick(set.intersection(*map(_able, rulesets)), RANDOM)
 
 
-def adviser(ruleset: Rules) -> str:
+def adviser(ruleset: Ruleset) -> str:
     """Return the bot that gives quick advice: the best policy by name, or ``search`` if none can play."""
     return _quick(_able(ruleset), SEARCH)
 
 
-def _able(ruleset: Rules) -> set[str]:
+def _able(ruleset: Ruleset) -> set[str]:
     """Return the policies that have lines for every decision."""
     asked = {end.ask.name for _, end in ruleset.program.asks.values()}
     return {name for name, policy in policies_for(ruleset).items() if asked <= policy.decisions.keys()}
@@ -88,7 +88,7 @@ def _quick(policies: Collection[str], otherwise: str) -> str:
 
 
 def bots_of(
-    spec: str, ruleset: Rules, players: int, persons: Mapping[int, Bot] | None = None, *, commands: bool = False
+    spec: str, ruleset: Ruleset, players: int, persons: Mapping[int, Bot] | None = None, *, commands: bool = False
 ) -> list[Bot]:
     """Return a bot for each seat without a person, from names separated by commas; too few names are repeated in turn.
 
@@ -122,7 +122,7 @@ def _program(spec: str, commands: bool) -> Callable[[list[Bot]], Bot]:
     return lambda table: CommandBot(spec)
 
 
-def _maker(spec: str, ruleset: Rules, players: int, *, in_world: bool = False) -> Callable[[list[Bot]], Bot]:
+def _maker(spec: str, ruleset: Ruleset, players: int, *, in_world: bool = False) -> Callable[[list[Bot]], Bot]:
     """Return the factory of a named bot, for a table that is still being filled or for the worlds of a search."""
     name, *arguments = spec.split(":")
     if name in _PLANLESS:
@@ -142,7 +142,7 @@ def _maker(spec: str, ruleset: Rules, players: int, *, in_world: bool = False) -
     return lambda table: PolicyBot(policy, table, in_world=in_world)
 
 
-def _searcher(spec: str, arguments: Sequence[str], ruleset: Rules, players: int) -> Callable[[list[Bot]], Bot]:
+def _searcher(spec: str, arguments: Sequence[str], ruleset: Ruleset, players: int) -> Callable[[list[Bot]], Bot]:
     """Return the factory of a search bot with a budget of playouts or seconds, and a bot for its playouts."""
     effort, *playout_spec = arguments or [str(PLAYOUTS)]
     budget = _EFFORT.fullmatch(effort)

@@ -174,7 +174,7 @@ class _Search:
         while len(self.dealt) <= number:
             seed = self.random.below(1 << 31)
             world = self.worlds.deal(seed, self.random.below)
-            world.machine.data(world.state, world.chance)  # move it into the module before it is copied
+            world.runner.data(world.state, world.chance)  # move it into the module before it is copied
             self.dealt.append((world, seed))
         return self.dealt[number]
 
@@ -182,9 +182,9 @@ class _Search:
         """Play on to the end with the quick bots and return the ranking keys; None if it takes too long."""
         world, seed = self._world(number)
         self.done += 1
-        machine, random = world.machine, Stream(seed, "playout")
-        runner = whole_for(machine, world.ruleset, self.bot.quick)
-        data = machine.data(world.state, world.chance) if runner is not None else None
+        random = Stream(seed, "playout")
+        runner = whole_for(world.runner, world.ruleset, self.bot.quick)
+        data = world.runner.data(world.state, world.chance) if runner is not None else None
         if runner is not None and data is not None:
             whole, numbers = runner
             result = whole.playout(data, code, random, numbers, DECISIONS)

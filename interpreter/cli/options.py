@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from interpreter.base.plain_data import Json
     from interpreter.bots.player import Bot
     from interpreter.engine.game import Game
-    from interpreter.engine.rules import Rules
     from interpreter.engine.ruleset import Ruleset
     from interpreter.play.game_records import SavedGame
     from interpreter.simulate.workers import Crew
@@ -394,7 +393,7 @@ def requested(function: Callable[..., object]) -> Callable[..., object]:
 # --- single values
 
 
-def language_for(ruleset: Rules, language: str) -> str:
+def language_for(ruleset: Ruleset, language: str) -> str:
     """Return the output language. Every ruleset supports `en`; another language must occur in its texts."""
     model = ruleset.model
     phrases = [*model.says.values(), *(e.says for e in model.events.values()), *(board.says for board in model.boards)]
@@ -439,7 +438,7 @@ def tell_plain(ruleset: Ruleset, players: int = 0, settings: Mapping[str, object
     def tell() -> None:
         reasons = ruleset.reasons_for_plain
         if players and not reasons:
-            reasons = ruleset.table(players, ruleset.settings(settings or {})).machine.missing()
+            reasons = ruleset.table(players, ruleset.settings(settings or {})).runner.missing()
         if reasons:
             notice(f"{ruleset.id}: the slower plain form has played: {'; '.join(reasons)}")
 
@@ -463,19 +462,17 @@ def players_for(ruleset: Ruleset, players: int | None) -> tuple[Ruleset, int]:
     return ruleset.for_players(number), number
 
 
-def settings_for(ruleset: Rules, players: int, assignments: Sequence[str]) -> dict[str, Json]:
+def settings_for(ruleset: Ruleset, players: int, assignments: Sequence[str]) -> dict[str, Json]:
     """Parse ``key=value`` settings and check that a game can be created with them, and that they have an effect."""
-    from interpreter.engine.game import new_game
-
     settings = settings_given(ruleset, assignments)
     check_effect(settings, ruleset)
     with wrong_value("--set"):
         if settings:
-            new_game(ruleset, players, settings=settings)
+            ruleset.new_game(players, settings=settings)
     return settings
 
 
-def check_effect(settings: Iterable[str], *rulesets: Rules) -> None:
+def check_effect(settings: Iterable[str], *rulesets: Ruleset) -> None:
     """Check that some ruleset reads each of its settings: later files may have replaced the rules that did."""
     from interpreter.engine.unused import settings_read
 
@@ -485,7 +482,7 @@ def check_effect(settings: Iterable[str], *rulesets: Rules) -> None:
             raise click.BadParameter(f"`{name}` has no effect here: no rule reads it", param_hint="--set")
 
 
-def settings_given(ruleset: Rules, assignments: Sequence[str]) -> dict[str, Json]:
+def settings_given(ruleset: Ruleset, assignments: Sequence[str]) -> dict[str, Json]:
     """Parse ``key=value`` settings without checking their values; ``overlay:=N`` sets its number of seats."""
     settings: dict[str, Json] = {}
     for text in assignments:
@@ -496,7 +493,7 @@ def settings_given(ruleset: Rules, assignments: Sequence[str]) -> dict[str, Json
     return settings
 
 
-def _seats_of(ruleset: Rules, overlay: str) -> str:
+def _seats_of(ruleset: Ruleset, overlay: str) -> str:
     """Return the setting for the number of seats of an overlay."""
     files = {document.id: document.path for document in ruleset.composition.documents}
     for role in ruleset.model.roles.values():
@@ -506,7 +503,7 @@ def _seats_of(ruleset: Rules, overlay: str) -> str:
     raise click.BadParameter(f"`{overlay}` has no number of seats to set", param_hint="--with")
 
 
-def bots_for(ruleset: Rules, players: int, spec: str | None, persons: Mapping[int, Bot] | None = None) -> list[Bot]:
+def bots_for(ruleset: Ruleset, players: int, spec: str | None, persons: Mapping[int, Bot] | None = None) -> list[Bot]:
     from interpreter.bots.registry import bots_of, default_bots
 
     with wrong_value("--bots"):

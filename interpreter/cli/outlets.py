@@ -28,7 +28,6 @@ from interpreter.testing import channels
 from interpreter.testing.channels import Channel, asked, tried
 
 if TYPE_CHECKING:
-    from interpreter.engine.ruleset import Ruleset
     from interpreter.serve.archive import Store
 
 __all__ = ["CHANNELS"]
@@ -58,7 +57,7 @@ def _conditions(game: Game, choice: Mapping[str, object], player: int) -> object
 
 def _protocol(game: Game, player: int) -> object:
     """Return the answers to all requests that name the seat that looks."""
-    engine = Engine(cast("Ruleset", game.ruleset))
+    engine = Engine(game.ruleset)
     engine.games[1] = game
     requests: list[tuple[str, dict[str, object]]]
     requests = [(method, {"player": player}) for method in ("status", "view", "log")]
@@ -98,7 +97,7 @@ def _observation(game: Game, player: int) -> object:
     from interpreter.rl.numbering import Limits
     from interpreter.rl.space import Space
 
-    return Space(cast("Ruleset", game.ruleset), game.table.seats, {}, game.table, Limits()).observe(game, player)
+    return Space(game.ruleset, game.table.seats, {}, game.table, Limits()).observe(game, player)
 
 
 def _page(game: Game, player: int) -> object:
@@ -111,7 +110,7 @@ def _page(game: Game, player: int) -> object:
     seats = [SeatRow(str(seat), "person") for seat in game.machine.constants.seats]
     kept = Kept("table", header_of(game), "", "host", "watch", True, seats, audience="shared")
     copy = game.clone(log=True)  # gets the names of its persons
-    live = Live(kept, cast("Ruleset", copy.ruleset), copy, cast("Store", None), 0.0)  # nothing is stored
+    live = Live(kept, copy.ruleset, copy, cast("Store", None), 0.0)  # nothing is stored
     return {name: str(piece) for name, piece in View(live, player).pieces().items()}
 
 

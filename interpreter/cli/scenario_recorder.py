@@ -124,7 +124,7 @@ def _fact(game: Game, text: str) -> str | None:
         if not value:
             say("this condition is false")
         return text if value else None
-    written = literal(game.ruleset, value, type_)
+    written = literal(game.table.names, value, type_)
     if written is None:
         say(f"its value is {game.table.names.text(value, type_)}; type a condition about it instead")
         return None

@@ -22,7 +22,7 @@ from interpreter.bots.player import Bot
 from interpreter.compare.variation import Cell, Unlike, going_on, varied
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import legal_choice
-from interpreter.engine.rules import Rules
+from interpreter.engine.ruleset import Ruleset
 from interpreter.lowering.constants import Endless
 from interpreter.play.keyboard import understood
 from interpreter.play.match import Match
@@ -100,7 +100,7 @@ class Fork(Struct, frozen=True):
     they cannot join it; ``why`` says why."""
 
     game: Game
-    ruleset: Rules
+    ruleset: Ruleset
     settings: dict[str, str]
     kept: dict[str, Json] | None = None
     instead: dict[str, Json] | None = None
@@ -170,8 +170,8 @@ def forked(
     game: Game,
     changes: Changes,
     kept: dict[str, Json] | None,
-    rules: Rules | None = None,
-    again: Callable[[Rules, str], Game] | None = None,
+    rules: Ruleset | None = None,
+    again: Callable[[Ruleset, str], Game] | None = None,
 ) -> Fork:
     """Return the fork. The original choice (``kept``) is only replayed if the changes include another one. ``rules``
     have the overlays of the changes. If a game in progress cannot continue with them, ``again`` gets the reason and
@@ -195,7 +195,7 @@ def forked(
 
 
 def continuations(
-    fork: Fork, bots: Callable[[Rules], list[Bot]], seeds: Sequence[int], stopped: Callable[[], bool] = bool
+    fork: Fork, bots: Callable[[Ruleset], list[Bot]], seeds: Sequence[int], stopped: Callable[[], bool] = bool
 ) -> Iterator[Pair | Unfinished]:
     """Play both branches of the fork with each seed, until ``stopped`` returns True. If a branch does not end, yield it
     in place of the pair."""
@@ -244,7 +244,7 @@ def _flat(path: str, value: Json) -> Iterator[tuple[str, Json]]:
         yield path, value
 
 
-def compared(ruleset: Rules, pairs: Sequence[Pair]) -> Compared:
+def compared(ruleset: Ruleset, pairs: Sequence[Pair]) -> Compared:
     """Compare both branches: the means, difference and 95 % interval of each number."""
     seats = range(len(pairs[0][0].places)) if pairs else range(0)
     counted = [seat for seat in seats if pairs[0][0].places[seat]]

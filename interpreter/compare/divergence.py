@@ -226,7 +226,7 @@ class LockStep:
             ruleset.table(len(self.bots), ruleset.settings(own))  # cached for all games
             self._notes.take()
             copy = ruleset.new_game(len(self.bots), seed, own)
-            copy.machine.plain = True
+            copy.runner.plain = True
             windows = [self._notes.take()]
             for choice in choices:
                 copy.apply(choice)

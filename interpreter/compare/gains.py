@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from interpreter.base.plain_data import Value
 from interpreter.compare.effect_sizes import Effect, Ratio, ratio_effect
-from interpreter.engine.rules import Rules
+from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import Measure
 from interpreter.simulate.simulation import Row
 from interpreter.simulate.summary import Subject, about
@@ -60,7 +60,7 @@ class Gain(Struct, frozen=True):
         return any(effect.is_sure for effect in self.effects)
 
 
-def gains(a: Sequence[Row], b: Sequence[Row], rulesets: tuple[Rules, Rules]) -> list[Gain]:
+def gains(a: Sequence[Row], b: Sequence[Row], rulesets: tuple[Ruleset, Ruleset]) -> list[Gain]:
     """Return the things of each measure that both rulesets have, those with the largest effect first.
 
     A thing that does not occur on one side counts there as 0, unless most things do so, as those of another board.
@@ -93,7 +93,7 @@ class _Tally(Struct):
 _NONE = _Tally()
 
 
-def _gains(measure: Measure, a: Sequence[Row], b: Sequence[Row], rulesets: tuple[Rules, Rules]) -> Iterator[Gain]:
+def _gains(measure: Measure, a: Sequence[Row], b: Sequence[Row], rulesets: tuple[Ruleset, Ruleset]) -> Iterator[Gain]:
     sides = [[_tallies(measure, row) for row in rows] for rows in (a, b)]
     met = [dict.fromkeys(of for tallies in side for of in tallies) for side in sides]
     both = [of for of in met[0] if of in met[1]]

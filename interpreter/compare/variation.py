@@ -7,14 +7,12 @@ tables describe the printed rules: a variation may break them, which is reported
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TypeVar
 
 from msgspec.structs import replace
 
 from interpreter.base.plain_data import Json, number_in
-from interpreter.engine.game import Game
-from interpreter.engine.rules import Rules, Table
-from interpreter.engine.setup import default_settings
+from interpreter.engine.game import Game, Ruleset
+from interpreter.engine.setup import Table, default_settings
 from interpreter.explain.cross_reference import cell_place
 from interpreter.kernel.chance import Seeded
 from interpreter.kernel.state import Frame, Value
@@ -24,8 +22,6 @@ from interpreter.lowering.constants import RuleFailure
 from interpreter.lowering.lower import Program
 
 __all__ = ["Unlike", "broken_laws", "going_on", "varied"]
-
-AnyRules = TypeVar("AnyRules", bound=Rules)
 
 Cell = tuple[str, tuple[str, ...], str]
 """A table, the keys of a cell and its value, as text."""
@@ -39,7 +35,7 @@ class Unlike(ValueError):
         self.why = why
 
 
-def varied(ruleset: AnyRules, cells: list[Cell]) -> AnyRules:
+def varied(ruleset: Ruleset, cells: list[Cell]) -> Ruleset:
     """Return the ruleset with these cells. Raises :class:`LookupError` for an unknown cell, :class:`ValueError` for an
     invalid value."""
     if not cells:
@@ -66,7 +62,7 @@ def _public(text: str, type_: Type) -> Json:
     return number_in(text)
 
 
-def going_on(game: Game, ruleset: Rules, settings: Mapping[str, object], seed: int) -> Game:
+def going_on(game: Game, ruleset: Ruleset, settings: Mapping[str, object], seed: int) -> Game:
     """Return a copy of the game that continues under another ruleset and settings, with a new seed. Raises
     :class:`ValueError` if they do not fit a game in progress."""
     same = ruleset is game.ruleset and not settings
@@ -82,7 +78,7 @@ def going_on(game: Game, ruleset: Rules, settings: Mapping[str, object], seed: i
         state.cells[constants.layout.base["pending"]] = (
             1 << len(constants.watches)
         ) - 1  # check all standing rules anew: they may depend on the change
-    continued = Game(table, state, Seeded(seed), game.origin)
+    continued = Game(ruleset, table, state, Seeded(seed), game.origin)
     if not same:
         continued._check_settings()
     return continued
@@ -90,7 +86,7 @@ def going_on(game: Game, ruleset: Rules, settings: Mapping[str, object], seed: i
 
 def _frame_for(game: Game, table: Table) -> Frame | None:
     """Return the frame of a game as one of another table, whose stretches have other numbers."""
-    before, after, frame = game.ruleset.program, table.rules.program, game.state.frame
+    before, after, frame = game.ruleset.program, table.program, game.state.frame
     layout = game.machine.constants.layout
     if table.machine.constants.layout != layout or _numbered(after.model) != _numbered(before.model):
         raise Unlike("this changes the components")
@@ -135,7 +131,7 @@ def _text_of(program: Program, name: str) -> tuple[object, ...]:
     return body, [stretch.id for stretch in program.stretches if stretch.procedure == name]
 
 
-def _values(ruleset: Rules, settings: Mapping[str, object]) -> dict[str, Value]:
+def _values(ruleset: Ruleset, settings: Mapping[str, object]) -> dict[str, Value]:
     known = ruleset.settings(settings)
     return {name: known[name] for name in settings}
 

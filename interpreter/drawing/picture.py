@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from interpreter.drawing.colours import SEATS, colours_for
 from interpreter.engine.game import Game
-from interpreter.engine.rules import Rules
-from interpreter.engine.sight import Unseen, seen_by
+from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.views import measured
+from interpreter.hidden.sight import Unseen
 from interpreter.kernel.state import State, Value
 from interpreter.language.directed_links import Way, ways_of
 from interpreter.language.model import GraphDecl, Look, Model
@@ -74,17 +74,17 @@ class Picture(Struct, frozen=True):
     grid: bool = False
 
 
-def unplayed(ruleset: Rules) -> Game:
+def unplayed(ruleset: Ruleset) -> Game:
     """Return a game before its set-up, with an empty board."""
     players = ruleset.players.usual
     ruleset = ruleset.for_players(players)
-    return Game.seated(ruleset.table(players, ruleset.settings({})), 0, None)
+    return Game.seated(ruleset, ruleset.table(players, ruleset.settings({})), 0, None)
 
 
 def picture_of(game: Game, player: int | None = None) -> Picture:
     """Return the picture of a game's current state, as a player may see it: what depends on hidden information is left
     out. Raises ``ValueError`` if its ruleset has no graph."""
-    state = seen_by(game.table, game.state, player)
+    state = game.table.sight.seen_by(game.state, player)
     graph = measured(game.table, state)
     if graph is None or not graph.nodes:
         raise ValueError(f"`{game.ruleset.id}` has no graph to draw")

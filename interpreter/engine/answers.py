@@ -9,19 +9,14 @@ is looked up once. Answers that depend on unsaved texts are never stored.
 from __future__ import annotations
 
 import json
-import marshal
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TypeVar, cast
 
-from msgspec import Struct
-
 from interpreter.base.paths import ruleset_roots
-from interpreter.base.plain_data import Value
-from interpreter.base.source import SourceFile
 from interpreter.base.store import Store, digest_of, store
-from interpreter.engine.cache import UNREADABLE, interpreter_key, pickled, unpickled
+from interpreter.engine.cache import UNREADABLE, Entry, Question, Writer, interpreter_key
 from interpreter.reading.dependencies import Evidence, Now, found_again, noted
 from interpreter.reading.unsaved_files import has_unsaved
 
@@ -32,95 +27,6 @@ MOST_BYTES = 8 * 1024 * 1024
 """Limits of an entry; the answers that were used last stay."""
 
 T = TypeVar("T")
-Question = tuple[str, ...]
-_Look = tuple[str, str, str]
-"""An access: what of which path, and the result."""
-_File = tuple[str, str]
-"""Name and text of a file that positions in an answer lie in."""
-
-
-class _Kept(Struct):
-    """An answer in an entry: numbers of its accesses and of the files that its pickle names, and the pickle."""
-
-    looks: tuple[int, ...]
-    files: tuple[int, ...]
-    data: bytes
-
-
-class _Entry:
-    """Answers of a topic as they are stored. Accesses and files have numbers, as many answers share them."""
-
-    def __init__(self, data: bytes | None = None) -> None:
-        looks, files, answers = _read(data)
-        self.looks: list[_Look] = looks
-        self.files: list[_File] = files
-        self.answers = {question: _Kept(*answer) for question, *answer in answers}
-        self._sources: dict[int, SourceFile] = {}
-        self._current: dict[int, bool] = {}
-
-    def holds(self, answer: _Kept, now: Now) -> bool:
-        """Return whether all accesses that led to an answer would have the same results."""
-        return all(self._is_current(number, now) for number in answer.looks)
-
-    def _is_current(self, number: int, now: Now) -> bool:
-        known = self._current.get(number)
-        if known is None:
-            what, path, found = self.looks[number]
-            known = self._current[number] = now[what, path] == found
-        return known
-
-    def evidence(self, answer: _Kept) -> Evidence:
-        looks = (self.looks[number] for number in answer.looks)
-        return Evidence({(what, path): found for what, path, found in looks})
-
-    def value(self, answer: _Kept) -> object:
-        """Unpickle an answer. Raises one of ``UNREADABLE``."""
-        return unpickled(memoryview(answer.data), lambda number: self._source(answer.files[number]))
-
-    def _source(self, number: int) -> SourceFile:
-        if number not in self._sources:
-            self._sources[number] = SourceFile(*self.files[number])
-        return self._sources[number]
-
-
-def _read(data: bytes | None) -> tuple[Value, Value, Value]:
-    try:
-        looks, files, answers = marshal.loads(data) if data is not None else ([], [], [])
-    except (EOFError, TypeError, ValueError):
-        return [], [], []
-    return looks, files, answers
-
-
-class _Writer:
-    """Collects answers for an entry, the most important first."""
-
-    def __init__(self) -> None:
-        self.looks: dict[_Look, int] = {}
-        self.files: dict[_File, int] = {}
-        self.answers: dict[Question, _Kept] = {}
-        self.size = 0
-
-    def add(self, question: Question, looks: list[_Look], files: list[_File], data: bytes) -> None:
-        """Add an answer, unless there is a newer one or no room."""
-        if question in self.answers or len(self.answers) >= MOST_ANSWERS or self.size > MOST_BYTES:
-            return
-        self.size += len(data) + 8 * len(looks) + sum(len(file[1]) for file in files if file not in self.files)
-        self.answers[question] = _Kept(
-            tuple(self.looks.setdefault(look, len(self.looks)) for look in looks),
-            tuple(self.files.setdefault(file, len(self.files)) for file in files),
-            data,
-        )
-
-    def add_all(self, entry: _Entry, questions: list[Question]) -> None:
-        """Add answers of an entry."""
-        for question in questions:
-            answer = entry.answers[question]
-            looks = [entry.looks[number] for number in answer.looks]
-            self.add(question, looks, [entry.files[number] for number in answer.files], answer.data)
-
-    def written(self) -> bytes:
-        answers = [(question, each.looks, each.files, each.data) for question, each in reversed(self.answers.items())]
-        return marshal.dumps((list(self.looks), list(self.files), answers))
 
 
 class Answers:
@@ -129,7 +35,7 @@ class Answers:
     def __init__(self, kept_in: Store | None, key: bytes, now: Now | None = None) -> None:
         self._store, self._key = kept_in, key
         self._data = kept_in.get(key) if kept_in is not None else None
-        self._old = _Entry(self._data)
+        self._old = Entry(self._data)
         self._used: dict[Question, object] = {}
         """Old answers that were asked for and still hold."""
         self._new: dict[Question, tuple[object, Evidence]] = {}
@@ -166,19 +72,14 @@ class Answers:
         """Store the new answers, those that were used, and as many others as there is room for."""
         if self._store is None or not self._new or has_unsaved():
             return
-        writer = _Writer()
+        writer = Writer(MOST_ANSWERS, MOST_BYTES)
         for question, (answer, evidence) in reversed(self._new.items()):
             if evidence.steady:
-                sources: dict[int, tuple[int, SourceFile]] = {}
-                try:
-                    data = pickled(answer, sources)
-                except UNREADABLE:
-                    continue
-                files = [(file.name, file.text) for _, file in sources.values()]
-                writer.add(question, [(*look, found) for look, found in evidence.found.items()], files, data)
+                with suppress(*UNREADABLE):
+                    writer.add_new(question, answer, evidence)
         writer.add_all(self._old, list(reversed(self._used)))
         entry = self._store.get(self._key)  # another process may have stored answers meanwhile
-        latest = self._old if entry == self._data else _Entry(entry)
+        latest = self._old if entry == self._data else Entry(entry)
         writer.add_all(latest, list(reversed(latest.answers)))
         self._store.put(self._key, writer.written())
 

@@ -1,8 +1,8 @@
 """Cache of checked rulesets between runs. An entry is valid as long as nothing that the load read has changed.
 
-The key is the request, the interpreter's source and the Python version. An entry begins with its dependencies
-(:mod:`interpreter.reading.dependencies`); the rest is read only if they are unchanged. The data that a game needs is
-unpickled at once, YAML values and statements on demand. :mod:`interpreter.base.store` describes where entries are and
+The key is the request, the interpreter's source and the Python version. An entry has parts, which hold if
+their dependencies (:mod:`interpreter.reading.dependencies`) are unchanged. The part that a game needs is unpickled at
+once, YAML values and statements on demand. :mod:`interpreter.base.store` describes where entries are and
 why it is safe to unpickle them.
 """
 
@@ -17,11 +17,14 @@ import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
+from math import inf
 from pathlib import Path
 from time import monotonic
 from types import FunctionType, MethodWrapperType
-from typing import TYPE_CHECKING, cast
+from typing import TypeVar, cast
+
+from msgspec import Struct
 
 from interpreter.base.paths import ruleset_roots, schema_folder
 from interpreter.base.plain_data import Value
@@ -30,23 +33,25 @@ from interpreter.base.store import Store, digest_of, store
 from interpreter.base.tree import Placed
 from interpreter.language.grammar import Text
 from interpreter.language.parse import Trees
-from interpreter.reading.dependencies import Evidence, found_again
-
-if TYPE_CHECKING:
-    from interpreter.reading.yaml import Mapping
+from interpreter.reading.dependencies import Evidence, Now, found_again
 
 __all__ = [
     "UNREADABLE",
+    "Entry",
     "KeptTrees",
-    "Late",
     "Modules",
+    "Part",
+    "Question",
     "Request",
+    "Writer",
     "interpreter_key",
     "kept_trees",
     "pickled",
     "request_for",
     "unpickled",
 ]
+
+T = TypeVar("T")
 
 MOMENT = 0.05
 """Seconds for which an entry that was missing is taken to be missing still."""
@@ -62,46 +67,39 @@ class Request:
     def __init__(self, kept_in: Store, key: bytes) -> None:
         self.store, self.key = kept_in, key
 
-    def kept(self) -> tuple[tuple[object, ...], Late, bytes] | None:
-        """Return what a game needs from the cache, a loader for the rest, and a digest; None if there is no valid
-        entry."""
-        data = self.store.get(self.key)
-        if data is None:
+    def kept(self, make: Callable[..., T]) -> tuple[T, bytes] | None:
+        """Return what ``make`` makes of the parts in the cache, and the digest of their dependencies; None if there is
+        no valid entry."""
+        entry = Entry(self.store.get(self.key))
+        parts = [*entry.answers.values()]
+        if not parts or not entry.holds(parts[0], Now()):  # all have the same dependencies
             return None
+        found_again(entry.evidence(parts[0]))
         try:
-            index, files, now, late = _parts(data)
-            looks = {(kind, path): result for kind, path, result in json.loads(bytes(index))}
-            evidence = Evidence(looks)
-            if not evidence.holds():
-                return None
-            found_again(evidence)
-            sources = _sources_in(files)
-            return unpickled(now, sources.__getitem__), Late(late, sources), digest_of(bytes(index))
+            return make(*(partial(entry.value, part) for part in parts)), _digest(entry.looks)
         except UNREADABLE:
             return None
 
-    def keep(self, now: object, late: object, evidence: Evidence) -> bytes | None:
-        """Store a load, unless a file changed meanwhile. Return the digest of its dependencies, or None."""
+    def keep(self, parts: Iterable[object], evidence: Evidence) -> bytes | None:
+        """Store the parts of a load, unless a file changed meanwhile. Return the digest of its files."""
         if not evidence.steady:
             return None
-        sources: dict[int, tuple[int, SourceFile]] = {}
+        writer = Writer()
         try:
-            pickles = [pickled(part, sources) for part in (now, late)]
+            for number, part in reversed([*enumerate(parts)]):  # a writer gets the first one last
+                writer.add_new((str(number),), part, evidence)
         except UNREADABLE:
             return None
-        index = json.dumps([(*look, result) for look, result in evidence.found.items()]).encode()
-        self.store.put(self.key, _joined(index, _files(sources), *pickles))
-        return digest_of(index)
+        self.store.put(self.key, writer.written())
+        return _digest(writer.looks)
 
 
-class Late:
-    """Part of an entry that is unpickled on demand."""
+Part = Callable[[], Value]
+"""Part of an entry, which is unpickled when it is called."""
 
-    def __init__(self, data: memoryview, sources: list[SourceFile]) -> None:
-        self._data, self._sources = data, sources
 
-    def read(self) -> tuple[object, ...]:
-        return cast("tuple[object, ...]", unpickled(self._data, self._sources.__getitem__))
+def _digest(looks: Iterable[Look]) -> bytes:
+    return digest_of(json.dumps([*looks]))
 
 
 def request_for(
@@ -163,7 +161,139 @@ class Modules:
         return digest_of("module", interpreter_key(), name, *self.names)
 
 
+# -- entries -----------------------------------------------------------------------------------------------------------
+
+
+Question = tuple[str, ...]
+Look = tuple[str, str, str]
+"""An access: what of which path, and the result."""
+File = tuple[str, str]
+"""Name and text of a file that positions in an answer lie in."""
+
+
+class Kept(Struct):
+    """An answer in an entry: numbers of its accesses and of the files that its pickle names, and the pickle."""
+
+    looks: tuple[int, ...]
+    files: tuple[int, ...]
+    data: bytes
+
+
+class Entry:
+    """Answers of a topic as they are stored. Accesses and files have numbers, as many answers share them."""
+
+    def __init__(self, data: bytes | None = None) -> None:
+        self.looks: list[Look]
+        self.files: list[File]
+        try:
+            self.looks, self.files, answers = marshal.loads(data) if data is not None else ([], [], [])
+        except (EOFError, TypeError, ValueError):
+            self.looks, self.files, answers = [], [], []
+        self.answers = {question: Kept(*answer) for question, *answer in answers}
+        self._sources: dict[int, SourceFile] = {}
+        self._current: dict[int, bool] = {}
+
+    def holds(self, answer: Kept, now: Now) -> bool:
+        """Return whether all accesses that led to an answer would have the same results."""
+        return all(self._is_current(number, now) for number in answer.looks)
+
+    def _is_current(self, number: int, now: Now) -> bool:
+        known = self._current.get(number)
+        if known is None:
+            what, path, found = self.looks[number]
+            known = self._current[number] = now[what, path] == found
+        return known
+
+    def evidence(self, answer: Kept) -> Evidence:
+        looks = (self.looks[number] for number in answer.looks)
+        return Evidence({(what, path): found for what, path, found in looks})
+
+    def value(self, answer: Kept) -> object:
+        """Unpickle an answer. Raises one of ``UNREADABLE``."""
+        return unpickled(memoryview(answer.data), lambda number: self._source(answer.files[number]))
+
+    def _source(self, number: int) -> SourceFile:
+        if number not in self._sources:
+            self._sources[number] = SourceFile(*self.files[number])
+        return self._sources[number]
+
+
+class Writer:
+    """Collects answers for an entry, the most important first, up to a number of them and about a number of bytes."""
+
+    def __init__(self, most: float = inf, most_bytes: float = inf) -> None:
+        self._most, self._most_bytes = most, most_bytes
+        self.looks: dict[Look, int] = {}
+        self.files: dict[File, int] = {}
+        self.answers: dict[Question, Kept] = {}
+        self.size = 0
+
+    def add_new(self, question: Question, answer: object, evidence: Evidence) -> None:
+        """Add an answer. Raises one of ``UNREADABLE``."""
+        sources: dict[int, tuple[int, SourceFile]] = {}
+        data = pickled(answer, sources)
+        looks = [(*look, found) for look, found in evidence.found.items()]
+        self.add(question, looks, [(file.name, file.text) for _, file in sources.values()], data)
+
+    def add(self, question: Question, looks: list[Look], files: list[File], data: bytes) -> None:
+        """Add an answer, unless there is a newer one or no room."""
+        if question in self.answers or len(self.answers) >= self._most or self.size > self._most_bytes:
+            return
+        self.size += len(data) + 8 * len(looks) + sum(len(file[1]) for file in files if file not in self.files)
+        self.answers[question] = Kept(
+            tuple(self.looks.setdefault(look, len(self.looks)) for look in looks),
+            tuple(self.files.setdefault(file, len(self.files)) for file in files),
+            data,
+        )
+
+    def add_all(self, entry: Entry, questions: list[Question]) -> None:
+        """Add answers of an entry."""
+        for question in questions:
+            answer = entry.answers[question]
+            looks = [entry.looks[number] for number in answer.looks]
+            self.add(question, looks, [entry.files[number] for number in answer.files], answer.data)
+
+    def written(self) -> bytes:
+        answers = [(question, each.looks, each.files, each.data) for question, each in reversed(self.answers.items())]
+        return marshal.dumps((list(self.looks), list(self.files), answers))
+
+
 # -- parsed texts ------------------------------------------------------------------------------------------------------
+
+
+class KeptOfFiles:
+    """Cache of values between runs, by name and text of the file that they come from."""
+
+    def __init__(self, kept_in: Store, kind: str) -> None:
+        self._store, self._kind = kept_in, kind
+        self._new: dict[SourceFile, Value] = {}
+
+    def get(self, file: SourceFile) -> Value | None:
+        data = self._store.get(self._key(file))
+        try:
+            return unpickled(memoryview(data), lambda number: file) if data is not None else None
+        except UNREADABLE:
+            return None
+
+    def add(self, file: SourceFile, value: Value) -> None:
+        self._new[file] = value
+
+    def keep(self) -> None:
+        """Store the new values that lie in their file alone."""
+        entries: dict[bytes, bytes] = {}
+        for file, value in self._new.items():
+            sources: dict[int, tuple[int, SourceFile]] = {}
+            try:
+                data = pickled(value, sources)
+            except UNREADABLE:
+                continue
+            if all(source == file for _, source in sources.values()):
+                entries[self._key(file)] = data
+        self._store.put_all(entries)
+        self._new.clear()
+
+    def _key(self, file: SourceFile) -> bytes:
+        return digest_of(self._kind, interpreter_key(), file.name, file.text)
 
 
 class KeptTrees(Trees):
@@ -174,10 +304,9 @@ class KeptTrees(Trees):
 
     def __init__(self, kept_in: Store) -> None:
         super().__init__()
-        self._store = kept_in
+        self.files = KeptOfFiles(kept_in, "trees")
         self._of: dict[SourceFile, list[tuple[str, Text | str, Value]]] = {}
         """Cached texts by file: grammar start symbol, text and tree."""
-        self._changed: set[SourceFile] = set()
 
     def __contains__(self, key: object) -> bool:
         if super().__contains__(key):
@@ -185,7 +314,7 @@ class KeptTrees(Trees):
         file = _file_of(key)
         if file is None or file in self._of:
             return False
-        self._of[file] = self._fetched(file)
+        self._of[file] = list(self.files.get(file) or ())
         self.update(((start, text), (tree, [])) for start, text, tree in self._of[file])
         return super().__contains__(key)
 
@@ -194,58 +323,7 @@ class KeptTrees(Trees):
         file = _file_of(key)
         if file is not None and not value[1]:
             self._of.setdefault(file, []).append((*key, value[0]))
-            self._changed.add(file)
-
-    def keep(self) -> None:
-        """Store the newly parsed texts."""
-        entries: dict[bytes, bytes] = {}
-        for file in self._changed:
-            sources: dict[int, tuple[int, SourceFile]] = {}
-            try:
-                data = pickled(self._of[file], sources)
-            except UNREADABLE:
-                continue
-            if all(source == file for _, source in sources.values()):
-                entries[self._key(file)] = data
-        self._store.put_all(entries)
-        self._changed.clear()
-
-    def _fetched(self, file: SourceFile) -> list[tuple[str, Text | str, Value]]:
-        data = self._store.get(self._key(file))
-        try:
-            return list(unpickled(memoryview(data), lambda number: file)) if data is not None else []
-        except UNREADABLE:
-            return []
-
-    def _key(self, file: SourceFile) -> bytes:
-        return digest_of("trees", interpreter_key(), file.name, file.text)
-
-
-class KeptValues:
-    """Cache of the YAML values of valid files between runs, by name and text of the file."""
-
-    def __init__(self, kept_in: Store) -> None:
-        self._store = kept_in
-        self._new: dict[SourceFile, Mapping] = {}
-
-    def get(self, file: SourceFile) -> Mapping | None:
-        data = self._store.get(self._key(file))
-        try:
-            value = unpickled(memoryview(data), lambda number: file) if data is not None else None
-        except UNREADABLE:
-            return None
-        return value
-
-    def add(self, file: SourceFile, root: Mapping) -> None:
-        self._new[file] = root
-
-    def keep(self) -> None:
-        """Store the newly read values."""
-        self._store.put_all({self._key(file): pickled(root, {}) for file, root in self._new.items()})
-        self._new.clear()
-
-    def _key(self, file: SourceFile) -> bytes:
-        return digest_of("values", interpreter_key(), file.name, file.text)
+            self.files.add(file, self._of[file])
 
 
 MOST_FITS = 2_000
@@ -302,12 +380,12 @@ def kept_trees() -> Iterator[None]:
         with remembered():
             yield
         return
-    memories = trees, fits, values = KeptTrees(disk), KeptFits(disk), KeptValues(disk)
+    trees, fits, values = KeptTrees(disk), KeptFits(disk), KeptOfFiles(disk, "values")
     with remembered(trees), fitting(fits), knowing(values):
         try:
             yield
         finally:
-            for memory in memories:
+            for memory in (trees.files, fits, values):
                 memory.keep()
 
 
@@ -343,7 +421,7 @@ def _sources(folder: str) -> list[tuple[str, int, int]]:
 # -- pickles -----------------------------------------------------------------------------------------------------------
 
 
-Look = Callable[[Value], Value]
+Lookup = Callable[[Value], Value]
 
 
 def _source(number: int) -> SourceFile:
@@ -351,14 +429,14 @@ def _source(number: int) -> SourceFile:
     raise pickle.UnpicklingError(f"file {number} is in no entry")
 
 
-def _table_of(look: MethodWrapperType) -> tuple[Callable[[dict[Value, Value]], Look], tuple[object]]:
+def _table_of(look: MethodWrapperType) -> tuple[Callable[[dict[Value, Value]], Lookup], tuple[object]]:
     """Pickle a bound `__getitem__` as its table."""
     if look.__name__ != "__getitem__":
         raise pickle.PicklingError(f"{look} does not belong in a ruleset")
     return _look_into, (look.__self__,)
 
 
-def _look_into(table: dict[Value, Value]) -> Look:
+def _look_into(table: dict[Value, Value]) -> Lookup:
     return table.__getitem__
 
 
@@ -406,26 +484,3 @@ def pickled(value: object, sources: dict[int, tuple[int, SourceFile]]) -> bytes:
 
 def unpickled(data: memoryview, source: Callable[[int], SourceFile]) -> Value:
     return _Unpickler(data, source).load()
-
-
-def _files(sources: dict[int, tuple[int, SourceFile]]) -> bytes:
-    return marshal.dumps([(file.name, file.text) for _, file in sources.values()])
-
-
-def _sources_in(files: memoryview) -> list[SourceFile]:
-    return [SourceFile(name, text) for name, text in marshal.loads(files)]
-
-
-def _joined(*parts: bytes) -> bytes:
-    return b"".join(len(part).to_bytes(8, "little") + part for part in parts)
-
-
-def _parts(data: bytes) -> list[memoryview]:
-    """Split an entry into its parts, each of which follows its length."""
-    rest = memoryview(data)
-    parts = []
-    while rest:
-        end = 8 + int.from_bytes(rest[:8], "little")
-        parts.append(rest[8:end])
-        rest = rest[end:]
-    return parts

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from interpreter.base.source import Span
 from interpreter.base.yaml_values import words
-from interpreter.engine.rules import Rules
+from interpreter.engine.game import Ruleset
 from interpreter.sections.declarations import Entry
 
 __all__ = ["Citation", "citations_of", "lowest_in_force"]
@@ -31,7 +31,7 @@ class Citation(Struct, frozen=True):
     """Full extent of the citing text if it lies inside other rules, as additions to a decision do."""
 
 
-def citations_of(ruleset: Rules) -> list[Citation]:
+def citations_of(ruleset: Ruleset) -> list[Citation]:
     """Return all citing parts of a ruleset that are in force: first its files, then by section and file."""
     citations: list[Citation] = []
     for document in ruleset.composition.documents:
@@ -44,7 +44,7 @@ def citations_of(ruleset: Rules) -> list[Citation]:
     return [citation for citation in citations if citation.cites]
 
 
-def _of_entries(ruleset: Rules, section: str, name: str, entries: list[Entry]) -> Iterator[Citation]:
+def _of_entries(ruleset: Ruleset, section: str, name: str, entries: list[Entry]) -> Iterator[Citation]:
     lowest = lowest_in_force(ruleset, section, name, entries)
     for index, entry in enumerate(entries):
         if index < lowest:
@@ -68,7 +68,7 @@ def _texts(entry: Entry, key: str) -> list[str]:
     return [scalar.text for scalar in words(entry.get(key))]
 
 
-def lowest_in_force(ruleset: Rules, section: str, name: str, entries: list[Entry]) -> int:
+def lowest_in_force(ruleset: Ruleset, section: str, name: str, entries: list[Entry]) -> int:
     """Return the lowest layer in force: a layer that replaces without a guard disables all layers below."""
     rule = ruleset.model.rules.get(name) if section == "rules" else None
     for index in range(len(entries) - 1, 0, -1):

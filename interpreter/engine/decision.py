@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import overload
 
 from interpreter.base.plain_data import Json
-from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.compiler.wasm.turn import Turn
-from interpreter.engine.rules import Table
-from interpreter.engine.values import Names
+from interpreter.engine.setup import Table
 from interpreter.kernel.state import Frame, State, Value
 from interpreter.language import core
 from interpreter.language.types import CardType, Type, has_cards
@@ -68,11 +66,11 @@ class Named:
     ``seat`` is the local that holds the seat that decides, if there is one.
     """
 
-    __slots__ = ("index", "machine", "names", "options", "seat", "site")
+    __slots__ = ("index", "machine", "names", "options", "runner", "seat", "site")
 
-    def __init__(self, machine: CompiledMachine, index: int, names: Names) -> None:
-        self.machine, self.index, self.names = machine, index, names
-        self.site: AskSite = machine.asks[index]
+    def __init__(self, table: Table, index: int) -> None:
+        self.machine, self.runner, self.index, self.names = table.machine, table.runner, index, table.names
+        self.site: AskSite = table.machine.asks[index]
         seat = self.site.ask.seat
         self.options: dict[Code, Option] = {}
         self.seat = seat.index if type(seat) is core.Local else None
@@ -110,10 +108,8 @@ class Options(Sequence[Option]):
         self._named = named = decision.named
         self._found: list[Option] = []
         self._more: Iterator[Code] | None = None
-        machine = named.machine
-        if decision.is_turned:
-            self._more = machine.options(decision.state, decision.env, named.site)
-        elif isinstance(listed := machine.listed(decision.state), list):
+        listed = decision.legal()
+        if isinstance(listed, list):
             known = named.options
             self._found = [known.get(code) or named.option(code) for code in listed]
         else:
@@ -134,10 +130,10 @@ class Options(Sequence[Option]):
             self._more = None
         return self._found
 
-    def gave(self, option: Option) -> bool:
-        """Return whether this very object is among the options read so far."""
-        for candidate in self._found:  # noqa: SIM110  a generator takes three times as long
-            if candidate is option:
+    def has_read(self, code: Code) -> bool:
+        """Return whether a choice is among the options read so far."""
+        for option in self._found:  # noqa: SIM110  a generator takes three times as long
+            if option.code == code:
                 return True
         return False
 
@@ -179,8 +175,6 @@ class Decision:
     """Options by code."""
     state: State
     """State of the game. A reference to the game itself would make every game part of a reference cycle."""
-    offered: Option | None = None
-    """Option that the machine itself chose: it is legal and needs no check."""
     listed: Options | None = None
     """Options, or None before their first use."""
     _context: dict[str, Json] | None = None
@@ -229,9 +223,13 @@ class Decision:
     @property
     def codes(self) -> list[Code]:
         """Codes of all options."""
+        return [*self.legal()]
+
+    def legal(self) -> list[Code] | Iterator[Code]:
+        """Return the codes of all options; in the plain form lazily."""
         if self.is_turned:
-            return list(self.named.machine.options(self.state, self.env, self.site))
-        return self.named.machine.codes(self.state)
+            return self.named.machine.options(self.state, self.env, self.site)
+        return self.named.runner.listed(self.state)
 
     @property
     def options(self) -> Options:
@@ -244,19 +242,6 @@ class Decision:
         """Return the option of a code: the alternative's number and its values."""
         return self.named.option(code)
 
-    def offer(self, code: Code) -> Option:
-        """Return the option that the machine chose, and remember it as legal."""
-        option, turn = self.named.option(code), self.turn
-        if option.site is not None:
-            if turn is not None and code is turn.code:
-                turn.option = option = replace(option, code=code)
-            self.offered = option
-        return option
-
-    def gave(self, option: Option) -> bool:
-        """Return whether this very object came from this decision."""
-        return option is self.offered or (self.listed is not None and self.listed.gave(option))
-
     def __repr__(self) -> str:
         return f"<decision {self.name} of seat {self.actor}>"
 
@@ -265,7 +250,7 @@ def named_at(table: Table, index: int) -> Named:
     """Return the named options of the decision at a stretch; create them on first use."""
     named: Named | None = table.options.get(index)
     if named is None:
-        named = table.options[index] = Named(table.machine, index, table.names)
+        named = table.options[index] = Named(table, index)
     return named
 
 

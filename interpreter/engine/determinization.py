@@ -1,14 +1,8 @@
-"""Determinization: deals hidden cards and tokens anew, consistently with what a seat knows.
-
-**Cards.** The log tells what a seat has seen. A card that moved from an open to a hidden zone stays known until the
-zone is shuffled or a card leaves it unseen. All other hidden cards are dealt anew, among the zones between which cards
-moved unseen. **Tokens** in hidden pools are known if every move was announced
-(:mod:`interpreter.engine.inferable_pools`), and are shared out anew otherwise, together with those on hidden cards. If
-the log does not reach back to the beginning, nothing is known. **Values** are drawn anew if they are hidden or name a
-hidden card.
+"""Determinization: games with other hidden cards and tokens (:mod:`interpreter.hidden.dealing`), consistent with what a
+seat knows.
 
 **Secret locals.** An active procedure or a delayed block can have a local that the seat may not know
-(:mod:`interpreter.engine.secrecy`): a sealed choice of another seat, a number read from hidden cards, an unannounced
+(:mod:`interpreter.hidden.secrecy`): a sealed choice of another seat, a number read from hidden cards, an unannounced
 draw. Then the world is dealt at the last decision without such a local and replayed from there: known choices are
 repeated, unknown ones are random, announced outcomes of chance are repeated, others are random. After each choice the
 seat must observe and be asked the same as in the game, and the final view must be equal; cards that the seat saw on the
@@ -20,9 +14,8 @@ Worlds do not depend on hidden information: two games that look alike to a seat 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import partial
-from itertools import accumulate, chain, islice
+from collections.abc import Collection, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -32,28 +25,19 @@ from interpreter.engine.decision import Code, Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, is_choice, read, reveals
 from interpreter.engine.refusal import IllegalMove
-from interpreter.engine.sight import hidden_cards, is_known, may_see, reads_secrets, veils
 from interpreter.engine.views import lines_since
+from interpreter.hidden.dealing import Draw, Hands, Memory
+from interpreter.hidden.sight import may_see
 from interpreter.kernel.chance import ChanceSource, Seeded
-from interpreter.kernel.effects import changes
-from interpreter.kernel.state import Record, Value, as_bag
 from interpreter.language import core, types
-from interpreter.language.model import Group
 from interpreter.lowering.constants import RuleFailure
 
-__all__ = ["Draw", "Memory", "Undealt", "Worlds", "otherwise", "shuffled", "uppermost"]
+__all__ = ["Undealt", "Worlds", "otherwise"]
 
-Draw = Callable[[int], int]
-"""Draws a number from 0 up to, but not including, another."""
-
-DEALS = 8
-"""Attempts to deal cards so that they fit."""
 REPLAYS = 50
 """Attempts to deal a world from which the replay succeeds."""
 TRIES = 4
 """Attempts to replay one choice, each with other random outcomes and, for an unknown choice, another option."""
-LENGTH = 4
-"""Maximum length of a list that is drawn with its length."""
 OPTIONS = 2_000
 """Maximum number of options of a choice that are considered."""
 
@@ -92,91 +76,6 @@ class _ReplayedChance(Struct, frozen=True):
         return self._of(name).draw(name, counter, options)
 
 
-class _Place(Struct, frozen=True):
-    """Position in a hidden zone whose card is unknown; ``shows`` is its visible back, if any."""
-
-    cell: int
-    number: int
-    kind: str
-    shows: tuple[Value, ...]
-
-
-class Memory:
-    """Knowledge of a seat about hidden cards, from the log of a game: the cards that are ``known``. :meth:`learn`
-    updates it as the game goes on."""
-
-    def __init__(self, game: Game, seat: int) -> None:
-        constants = game.machine.constants
-        self.zones = constants.effects.zones
-        self.hidden = {cell for cell, seats in constants.seen_by.items() if seat not in seats and cell in self.zones}
-        self.pools = [cell for name in sorted(game.ruleset.counted) for cell in constants.layout.cells(name)]
-        """Pools whose tokens can be counted if the log reaches back to the beginning."""
-        self.known: set[int] = set()
-        self._parts: dict[int, int] | None = None
-        self._left: dict[int, int] = {}
-        self._holds: dict[int, tuple[int, ...]] = {}
-        self._read: list[Record] = []
-        """Last record read from the log, if any."""
-        self._until = 0
-        """Number of records read from the log."""
-        self.learn(game)
-
-    @property
-    def counted(self) -> Collection[int]:
-        """Hidden pools whose content the seat knows."""
-        return self.pools if self._parts is not None else ()
-
-    def part(self, cell: int) -> int:
-        """Return the group of hidden zones that a zone belongs to; cards moved unseen between the zones of a group."""
-        if self._parts is None:
-            return 0
-        while self._parts[cell] != cell:
-            cell = self._parts[cell]
-        return cell
-
-    def learn(self, game: Game) -> None:
-        """Read new log records. If the log does not reach back to the beginning, nothing is known."""
-        log, first = game.state.log, game.table.first.cells
-        if self._until > len(log) or (self._read and log[self._until - 1] is not self._read[0]):
-            self._until = 0  # choices were undone
-        cells = {cell: game.state.cells[cell] for cell in (*self.zones, *self.pools)}
-        changed_zones = []
-        for record in islice(reversed(log), len(log) - self._until):
-            for cell, old in changes(record):
-                if cell in self.zones:
-                    changed_zones.append((cell, _flat(cells[cell])))
-                if cell in cells:
-                    cells[cell] = old
-        if self._until == 0:
-            self._parts = {cell: cell for cell in self.hidden}
-            self._left.clear()
-            self._holds = {cell: _flat(first[cell]) for cell in self.zones}
-            self.known = {card for cell in self.hidden for card in self._holds[cell]}
-            if any(value != first[cell] for cell, value in cells.items()):
-                self._parts, self.known = None, set()
-        self._until, self._read = len(log), log[-1:]
-        if self._parts is not None:
-            for cell, new in reversed(changed_zones):
-                self._change(self._parts, cell, new)
-
-    def _change(self, parts: dict[int, int], cell: int, new: tuple[int, ...]) -> None:
-        """Record that a zone has new cards or a new order."""
-        old, self._holds[cell] = self._holds[cell], new
-        arrived = set(new) - set(old)
-        self._left.update((card, cell) for card in set(old) - set(new))
-        if cell not in self.hidden:
-            return
-        if not arrived and [card for card in old if card in set(new)] != list(new):
-            self.known -= set(new)
-        for card in arrived:
-            source = self._left.get(card)
-            if source in self.hidden:
-                self.known -= {card, *self._holds[source]}
-                parts[self.part(cell)] = self.part(source)
-            else:
-                self.known.add(card)
-
-
 class Worlds:
     """Deals games like a given one at a decision, consistently with what a seat knows.
 
@@ -195,38 +94,28 @@ class Worlds:
         memory: Memory | None = None,
         backs: Collection[int] = (),
     ) -> None:
-        self.seat, self.fixed, self.backs, self.replay = seat, set(fixed), backs, replay
+        self.seat, self.replay = seat, replay
+        self._placed = set[int]()
+        """Cards that the seat saw on the way."""
         self.again: list[_Made] = []
         self.now, self.game = game, game
         if replay:
             self._go_back()
             if not self.again:
                 self._without_open_choices()
-        machine = game.machine
-        self.layout, self.zones = machine.constants.layout, machine.constants.effects.zones
-        self.cards = game.ruleset.model.cards
-        seen = machine.constants.seen_by
-        self.hidden = [cell for cell, seats in seen.items() if seat not in seats]
-        memory = memory or Memory(self.game, seat)
-        state = self.game.state
-        self._unseen = frozenset(hidden_cards(game.table, state, seat))
-        veiled_cells, kept = veils(game.table, state, seat), set(fixed)
-        veiled = [cell for cell in veiled_cells if cell in seen or kept.isdisjoint(self._cards_of(cell))]
-        self.pools = [cell for cell in veiled if isinstance(self._group(cell).type, types.PoolType)]
-        """Pools with hidden content."""
-        self._places = list(self._unknown(memory))
-        self._pools = self._hidden_pools(memory)
-        self._values = [cell for cell in veiled if not isinstance(self._group(cell).type, types.HolderType)]
+        table, state = game.table, self.game.state
+        memory = memory or Memory(table.sight, table.first, state, seat)
+        self.hands = Hands(table.sight, table.census.tokens, memory, state, seat, fixed, self._placed, backs)
         self._laid_out: Game | None = None
         """The game without its log, with its state in lists of cells: worlds are copied from it."""
 
     def _go_back(self) -> None:
         """Go back to the last decision at which no active procedure has a secret local."""
         game, seat = self.now, self.seat
-        if reads_secrets(game.table, game.state, seat):
-            self.fixed |= Memory(game, seat).known
+        if game.table.sight.reads_secrets(game.state, seat):
+            self._placed |= Memory(game.table.sight, game.table.first, game.state, seat).known
             game = game.clone(log=True)
-        while reads_secrets(game.table, game.state, seat):
+        while game.table.sight.reads_secrets(game.state, seat):
             log = game.state.log
             start = next((number for number in reversed(range(len(log))) if is_choice(log[number])), None)
             if start is None:
@@ -250,19 +139,19 @@ class Worlds:
         ):
             if not sealed and (revealed or actor == self.seat or may_see(mask, self.seat)):
                 known_values.append(public)
-                self.fixed.update(types.cards_in(value, part.type, game.ruleset.model.records))
+                self._placed.update(types.cards_in(value, part.type, game.ruleset.model.records))
         name = None if sealed else site.core.name
         return _Made(actor, site.ask.name, name, tuple(known_values), self._noticed(game, start))
 
     def _see(self, game: Game) -> None:
         """Fix the cards that the seat sees now, or can choose."""
         visible, model = game.machine.constants.visible, game.ruleset.model
-        self.fixed |= {card for card in range(len(model.cards)) if may_see(visible(game.state, card), self.seat)}
+        self._placed |= {card for card in range(len(model.cards)) if may_see(visible(game.state, card), self.seat)}
         decision = game.decision_of(self.seat)
         if decision is not None:
             for number, values in _codes(game, decision):
                 for choice, value in zip(decision.site.options[number].core.choices, values, strict=True):
-                    self.fixed.update(types.cards_in(value, choice.type, model.records))
+                    self._placed.update(types.cards_in(value, choice.type, model.records))
 
     def _noticed(self, game: Game, start: int) -> tuple[object, ...]:
         """Return what the seat observed since a log record, and what it is asked now."""
@@ -289,66 +178,6 @@ class Worlds:
         if self.again:
             env[ask.seat.index] = env[ask.at_once.index][0]
             self.game = self.game.stood_at((decision.frame[0], tuple(env), decision.frame[2], decision.frame[3]))
-
-    def _cards_of(self, cell: int) -> Iterable[int]:
-        """Return the card that a cell belongs to, or the cards that its value names."""
-        group, model = self._group(cell), self.game.ruleset.model
-        if group.owner == "card":
-            return (cell - self.layout.base[group.name],)
-        return types.cards_in(self.game.state.cells[cell], group.type, model.records)
-
-    def _group(self, cell: int) -> Group:
-        return self.game.ruleset.model.groups[self.layout.owner_of(cell)[0]]
-
-    # --- hidden things
-
-    def _unknown(self, memory: Memory) -> Iterator[tuple[list[_Place], list[int]]]:
-        """Yield groups of places with unknown cards, and these cards in order; each group is dealt separately."""
-        known_cards = memory.known
-        parts: dict[int, tuple[list[_Place], list[int]]] = {}
-        for cell in self.hidden:
-            if cell not in self.zones:
-                continue
-            places, cards = parts.setdefault(memory.part(cell), ([], []))
-            type_, tops, held = self._group(cell).type, self._tops(cell), _flat(self.game.state.cells[cell])
-            kind = type_.name if isinstance(type_, types.CardHolderType) else ""
-            for number, card in enumerate(held):
-                if card not in known_cards and card not in self.fixed:
-                    back = self._back(cell) if card in self.backs else None
-                    shows = tops.get(number, ()) if back is None else (back(card),)
-                    places.append(_Place(cell, number, kind, shows))
-                    cards.append(card)
-        for places, cards in parts.values():
-            if len(cards) > 1:
-                yield sorted(places, key=lambda place: (not place.shows, not place.kind)), sorted(cards)
-
-    def _tops(self, cell: int) -> dict[int, tuple[Value, ...]]:
-        """Return the open backs of top cards, by place."""
-        back, held = self._back(cell), self.game.state.cells[cell]
-        if back is None or not held:
-            return {}
-        piles = held if isinstance(held[0], tuple) else (held,)
-        starts = accumulate((len(pile) for pile in piles[:-1]), initial=0)
-        return {start: (back(pile[0]),) for start, pile in zip(starts, piles, strict=True)}
-
-    def _back(self, cell: int) -> Callable[[int], Value] | None:
-        shows = self._group(cell).top_shows
-        if shows is None:
-            return None
-        back = self.game.machine.expressions.compile(shows)
-        return lambda card: back(self.game.state, [card])
-
-    def _hidden_pools(self, memory: Memory) -> list[tuple[list[int], list[int]]]:
-        """Return the pools with unknown content, grouped by token, and what lies in them together: all tokens that the
-        seat does not see elsewhere."""
-        unknown = set(self.pools) - set(memory.counted)
-        cells, pools = self.game.state.cells, []
-        for token in self.game.table.census.tokens:
-            if hidden := [cell for cell in token.cells if cell in unknown]:
-                elsewhere = [as_bag(cells[cell]) for cell in token.cells if cell not in unknown]
-                counts = zip(token.totals, *elsewhere, strict=True)
-                pools.append((hidden, [total - sum(seen) for total, *seen in counts]))
-        return pools
 
     # --- dealing
 
@@ -400,115 +229,13 @@ class Worlds:
             self._laid_out = self.game.clone()
             self._laid_out.state.leave()
             if self.replay:
-                kept, blocks = self.layout.base["kept"], self.game.state.cells[self.layout.base["kept"]]
-                known = (block for block in blocks if is_known(self.game.table, block, self.seat))
+                sight = self.game.table.sight
+                kept = sight.layout.base["kept"]
+                known = (block for block in self.game.state.cells[kept] if sight.is_known(block, self.seat))
                 self._laid_out.state.cells[kept] = tuple(known)
         world = self._laid_out.clone()
-        cells, location = world.state.cells, self.layout.base["location"]
-        for places, cards in self._places:
-            for place, card in zip(places, self._cards_for(places, cards, draw), strict=True):
-                flat = list(_flat(cells[place.cell]))
-                flat[place.number] = card
-                cells[place.cell] = _shaped(flat, cells[place.cell])
-                cells[location + card] = place.cell
-        for cell in self.hidden:
-            shape = self.zones.get(cell)
-            if shape is not None and shape.rank is not None and not shape.piles:
-                cells[cell] = tuple(sorted(cells[cell], key=partial(shape.rank, world.state)))
-        for pools, amounts in self._pools:
-            self._share(cells, pools, amounts, draw)
-        for cell in self._values:
-            type_ = self._group(cell).type
-            many = len(cells[cell]) if cell in self.hidden and isinstance(type_, types.CollectionType) else None
-            cells[cell] = self._value(cell, type_, many, self.game.table.first.cells[cell], draw)
+        self.hands.deal(world.state, draw)
         return world
-
-    def _value(self, cell: int, type_: types.Type, many: int | None, start: Value, draw: Draw) -> Value:
-        """Draw a value of a type uniformly; a number without a range is ``start``. A list gets ``many`` items; None:
-        their number is hidden too."""
-        records, limits = self.game.ruleset.model.records, self._group(cell).range
-        item = types.item_type(type_)
-        things = self._things(cell, item or type_)
-        match type_:
-            case types.CollectionType() | types.PileType():
-                names = types.has_cards(type_, records)
-                number = names + draw(LENGTH) if many is None else many
-                if things and (isinstance(type_, types.SetType) or (names and number <= len(things))):
-                    chosen = shuffled(things, draw)[:number]
-                    return tuple(sorted(chosen) if isinstance(type_, types.SetType) else chosen)
-                if item is None or isinstance(type_, types.SetType):
-                    return start or ()
-                return tuple(self._value(cell, item, None, 0, draw) for _ in range(number))
-            case types.IntType() if limits is not None:
-                return limits[0] + draw(limits[1] - limits[0] + 1)
-            case types.BoolType():
-                return bool(draw(2))
-            case types.RecordType():
-                return tuple(
-                    None
-                    if of.optional and not types.has_cards(of, records) and draw(2)
-                    else self._value(cell, of, None, 0, draw)
-                    for of in records[type_.name].values()
-                )
-            case _:
-                return things[draw(len(things))] if things else start
-
-    def _things(self, cell: int, type_: types.Type) -> Sequence[int]:
-        """Return the things of a type that a hidden value can name. If it is hidden only because it names a hidden
-        card, these are the hidden cards."""
-        things = self.game.ruleset.model.values(type_, len(self.game.machine.constants.seats))
-        if cell in self.hidden or not isinstance(type_, types.CardType):
-            return things
-        return [card for card in things if card in self._unseen] or things
-
-    def _cards_for(self, places: Sequence[_Place], cards: Sequence[int], draw: Draw) -> list[int]:
-        """Deal a card to each place, matching the visible back and the kind of the zone."""
-        for attempt in range(DEALS + 1):
-            remaining, dealt = shuffled(cards, draw), []
-            for place in places:
-                fitting = (card for card in remaining if self._fits(place, card, backs=attempt < DEALS))
-                if (card := next(fitting, None)) is None:
-                    break
-                remaining.remove(card)
-                dealt.append(card)
-            else:
-                return dealt
-        return list(cards)
-
-    def _fits(self, place: _Place, card: int, *, backs: bool) -> bool:
-        if place.kind not in ("", self.cards[card].kind):
-            return False
-        back = self._back(place.cell) if place.shows and backs else None
-        return back is None or (back(card),) == place.shows
-
-    def _share(self, cells: list[Value], pools: list[int], amounts: list[int], draw: Draw) -> None:
-        """Share tokens among hidden pools at random, in parts of similar size."""
-        shares = []
-        for amount in amounts:
-            parts = [3 + draw(3) for _ in pools]
-            ends = [amount * end // sum(parts) for end in accumulate(parts)]
-            shares.append([end - start for start, end in zip([0, *ends], ends, strict=False)])
-        for cell, *held in zip(pools, *shares, strict=True):
-            cells[cell] = tuple(held) if isinstance(cells[cell], tuple) else held[0]
-
-
-def shuffled(items: Sequence[Value], draw: Draw) -> list[Value]:
-    """Return the items in random order."""
-    result = list(items)
-    for last in range(len(result) - 1, 0, -1):
-        other = draw(last + 1)
-        result[last], result[other] = result[other], result[last]
-    return result
-
-
-def uppermost(game: Game) -> Iterator[int]:
-    """Yield the top cards whose backs are open."""
-    layout = game.machine.constants.layout
-    for name, group in game.ruleset.model.groups.items():
-        if group.top_shows is not None:
-            for cell in layout.cells(name):
-                held = game.state.cells[cell]
-                yield from (pile[0] for pile in held) if isinstance(group.type, types.PilesType) else held[:1]
 
 
 def otherwise(
@@ -527,11 +254,12 @@ def otherwise(
     worlds = Worlds(game, player, fixed, replay=False, memory=memory, backs=backs)
     other = worlds.dealt(draw)
     cells = other.state.cells
-    for cell in worlds.pools:
+    hands = worlds.hands
+    for cell in hands.pools:
         more, old = draw(500) + 1, cells[cell]
         cells[cell] = tuple(number + more for number in old) if isinstance(old, tuple) else old + more
-    for cell in worlds.hidden:
-        group = game.ruleset.model.groups[worlds.layout.owner_of(cell)[0]]
+    for cell in hands.hidden:
+        group = hands.sight.group(cell)
         if isinstance(group.type, types.IntType) and group.range is None and cells[cell] is not None:
             cells[cell] = game.state.cells[cell] + draw(9) + 1
     return other
@@ -549,14 +277,3 @@ def _place(game: Game) -> tuple[int, str, int] | None:
     """Return the pending decision as (seat, name, stretch)."""
     decision = game.decision
     return None if decision is None else (decision.actor, decision.name, decision.frame[0])
-
-
-def _flat(content: Value) -> tuple[int, ...]:
-    """Return the cards of a zone, pile by pile."""
-    return tuple(chain.from_iterable(content)) if content and isinstance(content[0], tuple) else tuple(content)
-
-
-def _shaped(cards: Iterable[int], like: Value) -> Value:
-    """Return cards in piles like these, or as a zone without piles."""
-    rest = iter(cards)
-    return tuple(tuple(islice(rest, len(pile))) if isinstance(pile, tuple) else next(rest) for pile in like)

@@ -1,31 +1,306 @@
-"""Running games: choices, undo and clones. Views, logs and saves are produced by other modules, on demand."""
+"""Rulesets and their games: choices, undo and clones. Views, logs and saves are produced by other modules."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import blake2b
 from operator import index
 from typing import TYPE_CHECKING, SupportsIndex, TypeAlias
 
+import msgspec
 from msgspec import Struct
 
+from interpreter.base.cycles import no_search
+from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
-from interpreter.compiler.wasm.compiled_machine import CompiledMachine
+from interpreter.base.store import digest_of
+from interpreter.compiler.wasm.runner import Runner
+from interpreter.engine.cache import Modules, Part
 from interpreter.engine.decision import Code, Decision, Named, Option, decision_of, named_at, others_at, turned, waiting
 from interpreter.engine.refusal import IllegalMove, legal_choice, refuse
-from interpreter.engine.rules import Rules, Table
+from interpreter.engine.saves import Origin, check_state, played, save_of, text_of
 from interpreter.engine.scripted_outcomes import Outcomes, scripted
+from interpreter.engine.settings import setting_value
+from interpreter.engine.setup import Table, default_settings, role_seats, roles_of, set_up
+from interpreter.engine.values import Names
 from interpreter.engine.views import Line, lines_since, view_of
+from interpreter.hidden.secrecy import Secrecy
 from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
 from interpreter.kernel.invariants import broken
 from interpreter.kernel.state import Frame, Record, State, Value
+from interpreter.language.meaning import VERSION, meaning
+from interpreter.language.model import Model
+from interpreter.lowering.constants import RuleFailure
+from interpreter.plain.machine import Machine
+from interpreter.reading.players import PlayerRange
 
-if TYPE_CHECKING:  # saves are imported on demand
-    from interpreter.engine.saves import Origin
+if TYPE_CHECKING:  # imported where needed: a ruleset from the cache uses neither readers nor checker
+    from interpreter.lowering.lower import Program
+    from interpreter.reading.compose import Composition
+    from interpreter.reading.files import Document, Shelf
+    from interpreter.reading.statements import Statement
 
-__all__ = ["Game", "Result", "new_game", "places_of"]
+__all__ = ["Game", "Result", "Ruleset", "places_of"]
+
+_NOW = ("id", "players", "model", "program", "warnings")
+_LATE = ("shelf", "document", "composition", "statements")
+"""Fields of a cached ruleset: ``_NOW`` are available at once, ``_LATE`` are loaded on first access."""
+
+
+@dataclass(frozen=True)
+class Ruleset:
+    """A composition without errors, ready to play: its model, its program and its files; ``warnings`` are advice for
+    its author."""
+
+    id: str
+    shelf: Shelf = field(repr=False)
+    document: Document = field(repr=False)
+    composition: Composition = field(repr=False)
+    model: Model = field(repr=False)
+    program: Program = field(repr=False)
+    statements: dict[str, Statement] = field(repr=False)
+    warnings: tuple[Diagnostic, ...] = ()
+    seated: dict[str, Ruleset | list[Diagnostic]] = field(default_factory=dict, repr=False, compare=False)
+    """The rulesets with an overlay that some numbers of players require, or why there is none."""
+    _tables: dict[tuple[object, ...], Table] = field(default_factory=dict, repr=False, compare=False)
+    _looked_at: bytes | None = field(default=None, repr=False, compare=False)
+    """Digest of everything that the load read; None if the ruleset is not in the cache."""
+
+    # --- cache
+
+    def parts(self) -> list[tuple[object, ...]]:
+        """Return the parts to store in the cache: what a game needs, and what is loaded on demand, of this ruleset and
+        then of those that it seats."""
+        seated: dict[str, int | list[Diagnostic]] = {}
+        others: list[tuple[object, ...]] = []
+        for overlay, each in self.seated.items():
+            if isinstance(each, Ruleset):
+                seated[overlay] = len(others)
+                others += each.parts()
+            else:
+                seated[overlay] = each
+        now, late = (tuple(getattr(self, name) for name in names) for names in (_NOW, _LATE))
+        return [(*now, seated), late, *others]
+
+    @classmethod
+    def kept(cls, now: Part, late: Part, *others: Part) -> Ruleset:
+        """Create a ruleset from the cache; what a game does not need is loaded on first access."""
+        ruleset = cls.__new__(cls)
+        vars(ruleset).update(zip((*_NOW, "_places"), now(), strict=True), _tables={}, _late=late, _others=others)
+        return ruleset
+
+    def known_by(self, digest: bytes | None) -> None:
+        """Note the digest of everything that the load of this ruleset, and of those that it seats, has read."""
+        vars(self)["_looked_at"] = digest
+        for overlay, each in vars(self).get("seated", {}).items():
+            if isinstance(each, Ruleset):
+                each.known_by(digest and digest_of(digest, overlay))
+
+    if not TYPE_CHECKING:  # hidden from type checkers, which would otherwise accept any attribute
+
+        def __getattr__(self, name: str) -> object:
+            """Load what is still in the cache."""
+            known = vars(self)
+            if "_late" not in known or name not in ("seated", *_LATE):
+                raise AttributeError(f"a ruleset has no `{name}`")
+            if name == "seated":
+                known["seated"] = {
+                    overlay: Ruleset.kept(*known["_others"][place:]) if isinstance(place, int) else place
+                    for overlay, place in self._places.items()
+                }
+                self.known_by(self._looked_at)
+            else:
+                known.update(zip(_LATE, self._late(), strict=True))
+            return known[name]
+
+    def __copy__(self) -> Ruleset:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Ruleset:
+        return self  # immutable
+
+    def __reduce__(self) -> str:
+        raise TypeError("a ruleset cannot be pickled; send its id and overlays, and load it there")
+
+    # --- facts
+
+    @property
+    def title(self) -> str:
+        return self.composition.title
+
+    def title_in(self, language: str) -> str:
+        """Return the title, translated if a translation exists."""
+        phrase = self.model.says.get(f"title.{self.id}", {}).get(language)
+        return "".join(map(str, phrase.parts)) if phrase is not None else self.title
+
+    @cached_property
+    def players(self) -> PlayerRange:
+        return self.composition.players
+
+    @cached_property
+    def secrecy(self) -> Secrecy:
+        return Secrecy(self.program)
+
+    @cached_property
+    def names(self) -> Names:
+        """Names of all values, with those of seats if they do not depend on a table."""
+        low, high = self.players.low, self.players.high
+        if low < high:
+            return Names(self.model)
+        return Names(self.model, role_seats(roles_of(self.model, low, default_settings(self.model))))
+
+    @cached_property
+    def digest(self) -> str:
+        """Hash of the meaning of the ruleset. Comments and layout of its files do not matter."""
+        model = self.model
+        parts = (
+            VERSION,
+            [(name, layer.body, layer.when, layer.parameters) for name, layer in self.program.reach.procedures.items()],
+            [(t.name, t.event, t.test, [(x.phases, x.procedure) for x in t.cases]) for t in model.triggers.values()],
+            [(r.name, r.binders, r.test) for r in model.standing.values()],
+            [(t.name, t.keys, sorted(t.cells.items())) for t in model.tables.values()],
+            [(row.kind, row.key, sorted(row.values.items())) for row in model.cards],
+            [(g.name, g.owner, g.type, g.order, g.rank, g.start, g.lasts) for g in model.groups.values()],
+            [(g.starts, g.unlimited, g.spaces) for g in model.groups.values()],
+            [(role.name, role.counts, role.seats, role.setting) for role in model.roles.values()],
+            [(event.name, event.fields) for event in model.events.values()],
+            (model.records, model.pieces, [(kind.key, kind.carries) for kind in model.card_kinds.values()]),
+            [(k.name, k.members, k.range, k.totals) for k in model.kinds.values()],
+            model.graph
+            and (
+                [(n.name, sorted(n.values.items()), n.places, sorted(n.place.items())) for n in model.graph.nodes],
+                model.graph.measure,
+                [(x.a, x.b, sorted(x.values.items())) for x in model.graph.links],
+            ),
+            (model.phases, model.setup, model.ranking),
+            *([[guard and guard.value for guard in model.phase_guards]] if any(model.phase_guards) else []),
+        )
+        return blake2b(msgspec.json.encode(meaning(parts)), digest_size=16).hexdigest()
+
+    @property
+    def source_digest(self) -> tuple[str, bytes] | None:
+        """Identifies the source text of the ruleset; None if the ruleset is not in the cache."""
+        return (self.digest, self._looked_at) if self._looked_at is not None else None
+
+    def own_cites(self, cites: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the cited statements that belong to this ruleset's books or are fills or gaps."""
+        books = self.composition.rulebooks
+        own = [id for id in cites if (s := self.statements.get(id)) and (s.book in books or s.kind in ("fill", "gap"))]
+        return tuple(own) if books else cites
+
+    @property
+    def overlays(self) -> tuple[str, ...]:
+        """Ids of the overlays, lowest first."""
+        return tuple(document.id for document in self.composition.documents if document.kind == "overlay")
+
+    @property
+    def asked_overlays(self) -> tuple[str, ...]:
+        """Overlays added to those that the file lists, and, with a leading minus, listed overlays that are left out."""
+        listed = [scalar.text for scalar in self.document.head.overlays]
+        added = [overlay for overlay in self.overlays if overlay not in listed]
+        return (*added, *(f"-{overlay}" for overlay in listed if overlay not in self.overlays))
+
+    @property
+    def reasons_for_plain(self) -> list[str]:
+        """The reasons why the plain form has made choices that a module could not make, or played all games."""
+        rulesets = [self, *(each for each in self.seated.values() if isinstance(each, Ruleset))]
+        tables = [table for each in rulesets for table in each._tables.values()]
+        return list(dict.fromkeys(reason for table in tables for reason in table.runner.reasons))
+
+    def with_model(self, model: Model, program: Program, composition: Composition | None = None) -> Ruleset:
+        """Return a copy with another model that exists in no file.
+
+        It ignores overlays for numbers of players (they are in the model already) and is never cached.
+        """
+        composition = composition or self.composition
+        return replace(
+            self, composition=composition, model=model, program=program, seated={}, _tables={}, _looked_at=None
+        )
+
+    # --- settings
+
+    def settings(self, by_name: Mapping[str, object]) -> dict[str, Value]:
+        """Convert public settings to internal values and fill in defaults. Raises ``ValueError`` for invalid ones."""
+        chosen = {name: setting_value(self.model, self.names, name, public) for name, public in by_name.items()}
+        return default_settings(self.model) | chosen
+
+    def has_setting(self, name: str) -> bool:
+        return name in self.model.settings or name in self.model.interpretations
+
+    # --- tables and games
+
+    def check_players(self, players: int) -> None:
+        allowed = self.players
+        if players not in allowed:
+            reason = f": {allowed.otherwise}" if allowed.otherwise else ""
+            raise ValueError(f"`{self.id}` is for {allowed} players, not {players}{reason}")
+
+    def for_players(self, players: int) -> Ruleset:
+        """Return the ruleset with the overlay that this number of players requires, or itself if there is none. Raises
+        :class:`RulesetError`."""
+        seated = self.seated.get(dict(self.players.overlays).get(players, ""), self)
+        if not isinstance(seated, Ruleset):
+            raise RulesetError(seated)
+        return seated
+
+    def table(self, people: int, settings: dict[str, Value]) -> Table:
+        """Return the table for a number of players and settings; equal ones share it."""
+        key = (people, tuple(sorted(settings.items())))
+        if key not in self._tables:
+            with no_search():
+                table = set_up(self.program, people, settings, lambda: self.secrecy, self.own_cites)
+            self._tables[key] = table
+            if self._looked_at is not None:
+                table.runner.keeper = Modules(self._looked_at, repr(key))
+        return self._tables[key]
+
+    def new_game(
+        self,
+        players: int,
+        seed: int = 0,
+        settings: Mapping[str, object] | None = None,
+        chance: ChanceSource | Outcomes | None = None,
+    ) -> Game:
+        """Start a game and run it to its first decision, with the overlay that the edition requires for this number of
+        players.
+
+        ``chance`` may be outcomes by name (see :class:`Scripted`); all others come from the seed. Raises ``ValueError``
+        for players, settings or outcomes that the ruleset does not allow, and ``TypeError`` for values of a wrong type.
+        """
+        players, seed = _whole("players", players), _whole("seed", seed)
+        if settings is not None and not isinstance(settings, Mapping):
+            raise TypeError(f"settings: got {settings!r}, want values by name")
+        self.check_players(players)
+        seated = self.for_players(players)
+        return Game.begin(seated, seated.table(players, seated.settings(settings or {})), seed, chance)
+
+    def load_game(self, text: str) -> Game:
+        """Restore a game saved by :meth:`Game.to_json`: replay its choices and check that they lead to the saved state.
+
+        Raises ``ValueError`` if the text is no save, is damaged, or belongs to another ruleset, or if the ruleset has
+        changed so that a choice no longer fits. The message names the first such choice, with the rule and the reason.
+        """
+        saved = save_of(text)
+        ruleset = self.for_players(saved["players"])
+        changed = saved["digest"] != ruleset.digest
+        fault = "the ruleset has changed" if changed else "this save is damaged"
+        if changed and (saved.get("ruleset"), saved.get("overlays")) != (ruleset.id, list(ruleset.overlays)):
+            fault = f"this is a game of {played(saved)}, not of `{ruleset.id}`"
+            if unknown := [name for name in saved.get("settings", {}) if not ruleset.has_setting(name)]:
+                raise ValueError(f"{fault}, which has no setting `{unknown[0]}`")
+        try:
+            game = ruleset.new_game(saved["players"], saved["seed"], saved.get("settings"), saved.get("chance"))
+            for number, choice in enumerate(saved["choices"], 1):
+                _make(game, number, choice)
+        except (RuleFailure, _Different) as error:
+            raise ValueError(f"{fault}: {error}") from None
+        if not changed:
+            check_state(game.table, game.state, saved.get("state"))
+        return game.clone()
 
 
 class Result(Struct, frozen=True):
@@ -43,8 +318,8 @@ class Result(Struct, frozen=True):
 class _Begun(Struct, frozen=True):
     """Data shared by a game and its copies: one object, because searches make many copies."""
 
+    ruleset: Ruleset
     table: Table
-    machine: CompiledMachine
     origin: Origin
 
 
@@ -66,16 +341,15 @@ class Game:
     """Pending decision, or None once the game is over. The object stays the same until a choice is made or undone."""
     _made: Made = None
 
-    def __init__(self, table: Table, state: State, chance: ChanceSource, origin: Origin) -> None:
-        self._begun = _Begun(table, table.machine, origin)
+    def __init__(self, ruleset: Ruleset, table: Table, state: State, chance: ChanceSource, origin: Origin) -> None:
+        self._begun = _Begun(ruleset, table, origin)
         self.state = state
         self.chance = chance
         self._ask()
 
     @property
-    def ruleset(self) -> Rules:
-        """The rules of the game."""
-        return self._begun.table.rules
+    def ruleset(self) -> Ruleset:
+        return self._begun.ruleset
 
     @property
     def table(self) -> Table:
@@ -85,11 +359,17 @@ class Game:
     def name_seats(self, names: Sequence[str]) -> None:
         """Call the seats by these names in all texts of the game and of later copies."""
         begun = self._begun
-        self._begun = _Begun(replace(begun.table, seat_names=tuple(names)), begun.machine, begun.origin)
+        table = replace(begun.table, seat_names=tuple(names))
+        self._begun = _Begun(begun.ruleset, table, begun.origin)
 
     @property
-    def machine(self) -> CompiledMachine:
-        return self._begun.machine
+    def machine(self) -> Machine:
+        """The reference machine of the table."""
+        return self._begun.table.machine
+
+    @property
+    def runner(self) -> Runner:
+        return self._begun.table.runner
 
     @property
     def settings(self) -> dict[str, Value]:
@@ -111,41 +391,41 @@ class Game:
         return f"<game of {self.ruleset.id}: {', '.join(about)}>"
 
     @classmethod
-    def begin(cls, table: Table, seed: int, chance: ChanceSource | Outcomes | None) -> Game:
-        game = cls.seated(table, seed, chance)
+    def begin(cls, ruleset: Ruleset, table: Table, seed: int, chance: ChanceSource | Outcomes | None) -> Game:
+        game = cls.seated(ruleset, table, seed, chance)
         game.start()
         return game
 
     @classmethod
-    def seated(cls, table: Table, seed: int, chance: ChanceSource | Outcomes | None) -> Game:
+    def seated(cls, ruleset: Ruleset, table: Table, seed: int, chance: ChanceSource | Outcomes | None) -> Game:
         """Create a game before its set-up, for callers that begin it in another way."""
         origin: Origin = {"players": table.seats, "seed": seed}
         if isinstance(chance, Mapping):
             origin["chance"] = dict(chance)
         elif isinstance(chance, Scripted):
             origin["chance"] = {name: list(values) for name, values in chance.outcomes.items()}
-        game = cls(table, table.first.clone(), cls._source(table.rules, seed, chance), origin)
+        game = cls(ruleset, table, table.first.clone(), cls._source(table, seed, chance), origin)
         game._check_settings()
         return game
 
     def start(self) -> None:
         """Run the set-up up to the first decision."""
-        self.machine.start(self.state, self.chance)
+        self.runner.start(self.state, self.chance)
         self._ask()
 
     def perform(self, procedure: str, then: str, number: int) -> None:
-        """Run a procedure in place of the set-up: see :meth:`Machine.perform`."""
-        self.machine.perform(self.state, self.chance, procedure, then, number)
+        """Run a procedure in place of the set-up: see :meth:`Runner.perform`."""
+        self.runner.perform(self.state, self.chance, procedure, then, number)
         self._ask()
 
     @staticmethod
-    def _source(rules: Rules, seed: int, chance: ChanceSource | Outcomes | None) -> ChanceSource:
+    def _source(table: Table, seed: int, chance: ChanceSource | Outcomes | None) -> ChanceSource:
         if chance is None:
             return Seeded(seed)
         if isinstance(chance, Mapping):
-            return scripted(rules, chance, Seeded(seed))
+            return scripted(table.program, table.names, chance, Seeded(seed))
         if isinstance(chance, Scripted):
-            return scripted(rules, chance.outcomes, chance.then)
+            return scripted(table.program, table.names, chance.outcomes, chance.then)
         if not all(callable(getattr(chance, name, None)) for name in ("shuffle", "draw")):
             raise TypeError(f"chance: got {chance!r}, want outcomes by name, or an object with `shuffle` and `draw`")
         return chance
@@ -166,7 +446,7 @@ class Game:
         return self.decision is None
 
     def _ask(self) -> None:
-        self.decision = decision_of(self._begun.table, self.state, self._begun.machine.asked(self.state))
+        self.decision = decision_of(self._begun.table, self.state, self.runner.asked(self.state))
 
     @property
     def decisions(self) -> list[Decision]:
@@ -222,28 +502,26 @@ class Game:
             with self._turned_to(by):
                 self.apply(choice)
             return
+        if type(choice) is Option and (decision := self.decision) is not None and choice.site is not None:
+            code, options = choice.code, decision.named.site.options
+            if code[0] < len(options) and options[code[0]] is choice.site and self._is_legal(decision, code):
+                self.take(code)
+                return
+        self.take(legal_choice(self.table, self.decision, choice))
+
+    def _is_legal(self, decision: Decision, code: Code) -> bool:
+        """Return whether a choice of the decision is known to be legal now: that is faster than to find it out."""
+        is_read = decision.listed is not None and decision.listed.has_read(code)
+        return is_read or self.runner.accepts(self.state, code)
+
+    def take(self, code: Code) -> None:
+        """Make a choice that is known to be legal now, by its code, and play on: see :meth:`apply`."""
         decision, state = self.decision, self.state
-        option = decision.offered if decision is not None else None
-        if option is None or choice is not option:
-            option = choice if isinstance(choice, Option) and self._is_sure(choice) else self.offered(choice)
-            decision = self.decision
         assert decision is not None
-        code = option.code
         named = decision.named
-        turn = named.machine.go(state, self.chance, code)
+        turn = named.runner.go(state, self.chance, code)
         self._made = self._made, decision.actor, named, code
         self.decision = decision_of(self._begun.table, state, turn)
-
-    def _is_sure(self, option: Option) -> bool:
-        """Return whether an option that the game itself created is legal now. This skips decoding its public names."""
-        decision = self.decision
-        if decision is None or option.site is None:
-            return False
-        if decision.gave(option):
-            return True
-        number, values = option.code
-        is_here = any(site is option.site for site in decision.site.options[number : number + 1])
-        return is_here and self.machine.accepts(self.state, number, values)
 
     @property
     def choices(self) -> list[tuple[int, dict[str, Json]]]:
@@ -328,7 +606,7 @@ class Game:
 
     def undo(self) -> bool:
         """Return to the previous decision made through this object; return False if there is none."""
-        if not self.machine.undo(self.state):
+        if not self.runner.undo(self.state):
             return False
         if self._made is not None:
             self._made = self._made[0]
@@ -348,7 +626,7 @@ class Game:
     @property
     def round(self) -> int:
         """The number of the round; 0 during the set-up."""
-        number: int = self.machine.cell(self.state, self.machine.constants.layout.base["round"])
+        number: int = self.runner.cell(self.state, self.machine.constants.layout.base["round"])
         return number
 
     def position(self) -> str:
@@ -387,7 +665,7 @@ class Game:
 
         self._check_seat(player)
         value, type_ = value_of(self.table, self.state, text, player)
-        return self.ruleset.names.public(value, type_)
+        return self.table.names.public(value, type_)
 
     def _check_seat(self, player: int | None) -> None:
         last = len(self.machine.constants.seats) - 1
@@ -400,26 +678,13 @@ class Game:
 
     def to_json(self) -> str:
         """Return the game as JSON text: its origin, choices and state."""
-        from interpreter.engine.saves import text_of
-
-        decision = self.decision
-        return text_of(self.table, self.state, decision.name if decision else None, self.origin, self.choices)
-
-
-def new_game(
-    rules: Rules,
-    players: int,
-    seed: int = 0,
-    settings: Mapping[str, object] | None = None,
-    chance: ChanceSource | Outcomes | None = None,
-) -> Game:
-    """Start a game and run it to its first decision: see :meth:`~interpreter.engine.ruleset.Ruleset.new_game`."""
-    players, seed = _whole("players", players), _whole("seed", seed)
-    if settings is not None and not isinstance(settings, Mapping):
-        raise TypeError(f"settings: got {settings!r}, want values by name")
-    rules.check_players(players)
-    rules = rules.for_players(players)
-    return Game.begin(rules.table(players, rules.settings(settings or {})), seed, chance)
+        ruleset, decision = self.ruleset, self.decision
+        about: dict[str, Json] = {
+            "ruleset": ruleset.id,
+            "overlays": list(ruleset.overlays),
+            "digest": ruleset.digest,
+        }
+        return text_of(about, self.origin, self.table, self.state, decision.name if decision else None, self.choices)
 
 
 def _whole(name: str, number: SupportsIndex) -> int:
@@ -435,3 +700,21 @@ def places_of(keys: Sequence[tuple[Value, ...]], counts: Sequence[bool]) -> tupl
     seats = list(zip(keys, counts, strict=True))
     players = [own for own, counted in seats if counted]
     return tuple([1 + sum([other > own for other in players]) if counted else 0 for own, counted in seats])
+
+
+class _Different(Exception):
+    """Raised for a saved choice that cannot be replayed."""
+
+
+def _make(game: Game, number: int, choice: dict[str, Value]) -> None:
+    decision = game.decision
+    if decision is None:
+        raise _Different(f"the game is over before choice {number} of the save")
+    if game.decision_of(choice["by"]) is None:
+        rule = decision.site.procedure.split("@")[0]
+        now = f"seat {decision.actor} decides `{decision.name}` (rule `{rule}`)"
+        raise _Different(f"at choice {number} {now}, not seat {choice['by']}")
+    try:
+        game.apply({name: value for name, value in choice.items() if name != "by"}, choice["by"])
+    except IllegalMove as error:
+        raise _Different(f"choice {number} is refused: {error}") from None

@@ -10,13 +10,11 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from time import process_time
 
-from msgspec import Struct
-
 from interpreter.base.diagnostics import Diagnostic, Note, RulesetError
 from interpreter.engine.answers import Answers
 from interpreter.engine.failing_values import Because
 from interpreter.engine.flow_checks import check_flow
-from interpreter.engine.setup import Setup, default_settings, set_up
+from interpreter.engine.setup import Table, default_settings, set_up
 from interpreter.engine.unused import unused
 from interpreter.engine.values import Names
 from interpreter.language import core
@@ -36,7 +34,7 @@ from interpreter.reading.dependencies import looked_at, words_in
 from interpreter.reading.files import Document, Shelf, files_below, resolved
 from interpreter.reading.statements import Statement, check_statements, statements_of
 
-__all__ = ["PASSES", "Examined", "Pass", "examine", "family_policies", "follow"]
+__all__ = ["Examined", "examine", "family_policies", "follow"]
 
 
 @dataclass
@@ -65,96 +63,6 @@ class Examined:
         return [diagnostic for diagnostic in self.diagnostics if diagnostic.severity == "error"]
 
 
-class Source(Struct, frozen=True):
-    """Input of the pipeline: a ruleset on its shelf, with overlays, and answers of earlier runs."""
-
-    shelf: Shelf
-    document: Document
-    overlays: Iterable[str] = ()
-    answers: Answers | None = None
-
-
-class Pass(Struct, frozen=True):
-    """A pipeline step that adds its results and diagnostics to an ``Examined``.
-
-    ``wants`` is its precondition: ``always``, ``composition`` (there is one) or ``no error``. A pass ``of_tables`` is
-    skipped if only names, types and phases are checked.
-    """
-
-    name: str
-    run: Callable[[Source, Examined], None]
-    wants: str = "always"
-    of_tables: bool = False
-
-    def can_run(self, examined: Examined) -> bool:
-        if self.wants == "composition":
-            return examined.composition is not None
-        return self.wants == "always" or (examined.composition is not None and not examined.errors)
-
-
-def _read(source: Source, examined: Examined) -> None:
-    examined.statements = statements_of(source.shelf)
-
-
-def _compose(source: Source, examined: Examined) -> None:
-    examined.composition, diagnostics = compose(source.shelf, source.document, source.overlays)
-    examined.diagnostics += diagnostics
-
-
-def _cite(source: Source, examined: Examined) -> None:
-    assert examined.composition is not None
-    examined.diagnostics += check_statements(source.shelf, examined.composition.family)
-
-
-def _check(_: Source, examined: Examined) -> None:
-    assert examined.composition is not None
-    examined.model, diagnostics = check(examined.composition, examined.statements)
-    examined.diagnostics += diagnostics
-
-
-def _follow(source: Source, examined: Examined) -> None:
-    follow(source.shelf, examined)
-    examined.diagnostics += examined.policies.diagnostics
-
-
-def _reach(_: Source, examined: Examined) -> None:
-    assert examined.model is not None
-    examined.reach = reach_of(examined.model)
-    examined.diagnostics += check_flow(examined.model, examined.reach)
-
-
-def _set_up(source: Source, examined: Examined) -> None:
-    assert examined.model is not None
-    assert examined.reach is not None
-    assert examined.composition is not None
-    find = partial(_check_laws, examined, examined.composition)
-    if source.answers is not None:
-        question = ("laws", *_set_up_by(examined.composition, examined.model, examined.reach))
-        examined.diagnostics += source.answers.to(question, find)
-    else:
-        examined.diagnostics += find()
-
-
-def _use(_: Source, examined: Examined) -> None:
-    assert examined.model is not None
-    assert examined.reach is not None
-    assert examined.composition is not None
-    examined.diagnostics += _check_used(examined.model, examined.reach, examined.policies, examined.composition)
-
-
-PASSES = (
-    Pass("statements", _read),
-    Pass("compose", _compose),
-    Pass("citations", _cite, "composition"),
-    Pass("check", _check, "composition"),
-    Pass("policies", _follow, "composition"),
-    Pass("reach", _reach, "no error"),
-    Pass("laws", _set_up, "no error", of_tables=True),
-    Pass("unused", _use, "no error"),
-)
-"""All passes in order. ``show --passes`` prints them with their CPU times."""
-
-
 def examine(
     shelf: Shelf,
     document: Document,
@@ -162,7 +70,7 @@ def examine(
     *,
     tables: bool = True,
     answers: Answers | None = None,
-    timed: Callable[[Pass, float], None] | None = None,
+    timed: Callable[[str, float], None] | None = None,
 ) -> Examined:
     """Run all passes without raising.
 
@@ -170,14 +78,54 @@ def examine(
     checked, laws are not. ``answers`` know which tables kept their laws. ``timed`` is called for each pass with its CPU
     time in seconds.
     """
-    source, examined = Source(shelf, document, overlays, answers), Examined([])
-    for step in PASSES:
-        if step.can_run(examined) and (tables or not step.of_tables):
-            start = process_time()
-            step.run(source, examined)
-            if timed is not None:
-                timed(step, process_time() - start)
+    examined, start = Examined([]), process_time()
+    for name in _passes(shelf, document, overlays, tables, answers, examined):
+        if timed is not None:
+            timed(name, process_time() - start)
+        start = process_time()
     return examined
+
+
+def _passes(
+    shelf: Shelf,
+    document: Document,
+    overlays: Iterable[str],
+    tables: bool,
+    answers: Answers | None,
+    examined: Examined,
+) -> Iterator[str]:
+    """Run the passes in order, as far as the files allow, and yield the name of each after it has run. Each adds its
+    results and diagnostics to ``examined``."""
+    examined.statements = statements_of(shelf)
+    yield "statements"
+    composition, found = compose(shelf, document, overlays)
+    examined.composition = composition
+    examined.diagnostics += found
+    yield "compose"
+    if composition is None:
+        return
+    examined.diagnostics += check_statements(shelf, composition.family)
+    yield "citations"
+    model, found = check(composition, examined.statements)
+    examined.model = model
+    examined.diagnostics += found
+    yield "check"
+    follow(shelf, examined)
+    examined.diagnostics += examined.policies.diagnostics
+    yield "policies"
+    if examined.errors:
+        return
+    examined.reach = reach = reach_of(model)
+    examined.diagnostics += check_flow(model, reach)
+    yield "reach"
+    if tables and not examined.errors:
+        find = partial(_check_laws, examined, composition)
+        question = ("laws", *_set_up_by(composition, model, reach)) if answers is not None else ()
+        examined.diagnostics += answers.to(question, find) if answers is not None else find()
+        yield "laws"
+    if not examined.errors:
+        examined.diagnostics += _check_used(model, reach, examined.policies, composition)
+        yield "unused"
 
 
 def follow(shelf: Shelf, examined: Examined) -> None:
@@ -307,7 +255,7 @@ def _broken(law: Law, message: str, composition: Composition) -> Diagnostic:
     return Diagnostic("E414", message, place, notes, remedy)
 
 
-def _check_defaults(model: Model, table: Setup, people: int) -> Iterator[Diagnostic]:
+def _check_defaults(model: Model, table: Table, people: int) -> Iterator[Diagnostic]:
     """Check that the default of each setting passes the setting's own check."""
     for setting in model.settings.values():
         rule = model.rules.get(setting.check or "")

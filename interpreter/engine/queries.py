@@ -6,8 +6,9 @@ import json
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.source import SourceFile
-from interpreter.engine.rules import Rules, Table
-from interpreter.engine.sight import Unseen, may_see, seen_by
+from interpreter.engine import values
+from interpreter.engine.setup import Table
+from interpreter.hidden.sight import Unseen
 from interpreter.kernel.state import State, Value
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.parse import parse_expression
@@ -26,23 +27,23 @@ def value_of(table: Table, state: State, text: str, player: int | None = None) -
     diagnostics: list[Diagnostic] = list(problems)
     if tree is not None:
         frame = Frame()
-        node = Expressions(Names(table.rules.model), frame, diagnostics.append).value(tree, maybe=True)
+        node = Expressions(Names(table.model), frame, diagnostics.append).value(tree, maybe=True)
         if not diagnostics:
             table.machine.meter.refill()
             try:
-                value = table.machine.expressions.compile(node)(seen_by(table, state, player), [None] * frame.size)
+                value = table.machine.expressions.compile(node)(table.sight.seen_by(state, player), [None] * frame.size)
                 hash(value)  # reads every part, so that a veil raises
             except Unseen:
                 raise ValueError(f"`{text}` looks at what player {player} may not see") from None
-            if not may_see(table.machine.constants.visible_in(state, value, node.type), player):
+            if not table.sight.shows(state, value, node.type, player):
                 raise ValueError(f"`{text}` is a card that player {player} may not see")
             return (tuple(value) if isinstance(value, range) else value), node.type
     raise RulesetError(diagnostics)
 
 
-def literal(rules: Rules, value: Value, type_: Type) -> str | None:
+def literal(names: values.Names, value: Value, type_: Type) -> str | None:
     """Format a value as rule text of its type; None if it cannot be written."""
-    public: Value = rules.names.public(value, type_)
+    public: Value = names.public(value, type_)
     if value is None:
         return "none"
     match type_:
@@ -56,10 +57,10 @@ def literal(rules: Rules, value: Value, type_: Type) -> str | None:
             return str(public)
         case NodeType():
             return json.dumps(public, ensure_ascii=False)
-        case CardType() if type_.name and rules.model.cards[value].is_named:
+        case CardType() if type_.name and names.model.cards[value].is_named:
             return str(public) if isinstance(public, int) else json.dumps(public, ensure_ascii=False)
         case CollectionType():
-            items = [literal(rules, item, type_.of) for item in value]
+            items = [literal(names, item, type_.of) for item in value]
             return None if None in items else f"[{', '.join(item for item in items if item)}]"
         case _:
             return None

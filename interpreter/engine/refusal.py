@@ -13,10 +13,10 @@ from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.failing_values import Because, text_of
-from interpreter.engine.rules import Table
-from interpreter.engine.sight import Unseen, Veil, known_locals
+from interpreter.engine.setup import Table
 from interpreter.engine.values import Names
 from interpreter.engine.views import Spoken
+from interpreter.hidden.sight import Unseen, Veil
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.types import CardType, IntType, KindType, NodeType, Type
@@ -71,7 +71,7 @@ def legal_choice(
     """Return a choice as alternative and values. Raises :class:`IllegalMove` if it is not legal."""
     number, values = decoded(table, decision, choice, language)
     assert decision is not None
-    is_legal = not decision.is_turned and table.machine.accepts(decision.state, number, values)
+    is_legal = not decision.is_turned and table.runner.accepts(decision.state, (number, values))
     if is_legal or not reasons_for(table, decision, number, values, language):
         return number, values
     reasons = reasons_for(table, decision, number, values, language, decision.actor)
@@ -98,7 +98,7 @@ def _offered_cards(
     table: Table, decision: Decision, option: OptionSite, values: tuple[Value, ...]
 ) -> tuple[Value, ...]:
     """Resolve ambiguous card names to the first offered cards: copies share a key, cards without one a kind."""
-    cards, alike = table.rules.model.cards, table.rules.names.alike
+    cards, alike = table.model.cards, table.names.alike
     meant = [
         alike(value)
         if isinstance(choice.type, CardType) and value is not None and not cards[value].is_named
@@ -165,10 +165,10 @@ def reasons_for(
 ) -> list[Reason]:
     """Return why a choice is refused, by the reason that matters most, as far as a player may know it; without a
     player, all of it. Empty if the choice is legal."""
-    names, env = Spoken(table, decision.state, language, player), known_locals(table, decision.frame, player)
+    names, env = Spoken(table, decision.state, language, player), table.sight.known_locals(decision.frame, player)
     state, option, conditions = names.state, decision.site.options[number], _Conditions(names)
-    layer = table.rules.program.reach.procedures[decision.site.procedure]
-    rule, cites = layer.spoken, table.rules.own_cites(option.core.cites or layer.cites)
+    layer = table.program.reach.procedures[decision.site.procedure]
+    rule, cites = layer.spoken, table.cites(option.core.cites or layer.cites)
     possible: list[Failed] = []
     if option.guard is not None and not (holds := _holds(option.guard, state, env)):
         assert option.core.guard is not None
@@ -294,7 +294,7 @@ class _Conditions(Struct, frozen=True):
         """Yield the lines of a verdict that may fail, up to the first that surely does; with ``others`` as a second
         list of values, only lines that fail for both."""
         table, state = self.names.table, self.names.state
-        layer = table.rules.program.reach.procedures[verdict]
+        layer = table.program.reach.procedures[verdict]
         unset = [None] * (layer.local_count - len(values))
         env: Env = [*values, *unset]
         other: Env | None = [*others, *unset] if others is not None else None
@@ -314,7 +314,7 @@ class _Conditions(Struct, frozen=True):
                 continue
             holds = _holds(test, state, env)
             name = layer.rule.partition("!")[0]  # a helper's name without its file
-            cites = table.rules.own_cites(line.cites or layer.cites)
+            cites = table.cites(line.cites or layer.cites)
             if not holds and (reasons := self.failing(line.test, env, name, cites, other)):
                 yield reasons, holds is False and bool(applies)
                 if holds is False:
@@ -324,7 +324,7 @@ class _Conditions(Struct, frozen=True):
         """Return the reasons of the verdict that a condition calls; None if it does anything else."""
         if not isinstance(node, core.CallBase | core.CallRule):
             return None
-        program, state = self.names.table.rules.program, self.names.state
+        program, state = self.names.table.program, self.names.state
         target = program.target(node)
         if program.reach.procedures[target].form != "permits":
             return None

@@ -1,10 +1,8 @@
-"""Rulesets: read, composed, checked and lowered, ready to create tables."""
+"""Loading rulesets: read, composed, checked and lowered, from files or from the cache."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,126 +10,16 @@ from msgspec.structs import replace
 
 from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import Diagnostic, RulesetError
-from interpreter.engine.cache import Late, kept_trees, request_for
-from interpreter.engine.game import Game, new_game
-from interpreter.engine.rules import Rules
-from interpreter.engine.scripted_outcomes import Outcomes
-from interpreter.kernel.chance import ChanceSource
-from interpreter.language.model import Model
+from interpreter.engine.cache import kept_trees, request_for
+from interpreter.engine.game import Ruleset
 from interpreter.reading.dependencies import looked_at, noted
 
 if TYPE_CHECKING:  # imported where needed: a ruleset from the cache uses neither readers nor checker
     from interpreter.base.source import Span
     from interpreter.engine.pipeline import Examined
-    from interpreter.lowering.lower import Program
-    from interpreter.reading.compose import Composition
     from interpreter.reading.files import Document, Shelf
 
 __all__ = ["Ruleset", "find", "load", "load_document", "ruleset_of"]
-
-
-_NOW = ("id", "players", "model", "program", "warnings")
-_LATE = ("shelf", "document", "composition", "statements")
-"""Fields of a cached ruleset: ``_NOW`` are available at once, ``_LATE`` are loaded on first access."""
-
-
-@dataclass(frozen=True)
-class Ruleset(Rules):
-    """A runnable composition without errors; ``warnings`` are advice for its author."""
-
-    _taking: dict[str, Ruleset] = field(default_factory=dict, repr=False, compare=False)
-
-    def parts(self) -> tuple[tuple[object, ...], tuple[object, ...]]:
-        """Return the parts to store in the cache: what a game needs, and what is loaded on demand."""
-        return tuple(getattr(self, name) for name in _NOW), tuple(getattr(self, name) for name in _LATE)
-
-    @classmethod
-    def kept(cls, now: tuple[object, ...], late: Late) -> Ruleset:
-        """Create a ruleset from the cache; its remaining fields are loaded on first access."""
-        ruleset = cls.__new__(cls)
-        vars(ruleset).update(zip(_NOW, now, strict=True), _tables={}, _taking={}, _late=late)
-        return ruleset
-
-    if not TYPE_CHECKING:  # hidden from type checkers, which would otherwise accept any attribute
-
-        def __getattr__(self, name: str) -> object:
-            """Load the fields that are still in the cache."""
-            late = vars(self).get("_late")
-            if name not in _LATE or late is None:
-                raise AttributeError(f"a ruleset has no `{name}`")
-            vars(self).update(zip(_LATE, late.read(), strict=True))
-            return vars(self)[name]
-
-    def __copy__(self) -> Ruleset:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Ruleset:
-        return self  # immutable
-
-    def __reduce__(self) -> str:
-        raise TypeError("a ruleset cannot be pickled; send its id and overlays, and load it there")
-
-    def new_game(
-        self,
-        players: int,
-        seed: int = 0,
-        settings: Mapping[str, object] | None = None,
-        chance: ChanceSource | Outcomes | None = None,
-    ) -> Game:
-        """Start a game and run it to its first decision, with the overlay that the edition requires for this number of
-        players.
-
-        ``chance`` may be outcomes by name (see :class:`Scripted`); all others come from the seed. Raises ``ValueError``
-        for players, settings or outcomes that the ruleset does not allow, and ``TypeError`` for values of a wrong type.
-        """
-        return new_game(self, players, seed, settings, chance)
-
-    @property
-    def asked_overlays(self) -> tuple[str, ...]:
-        """Overlays added to those that the file lists, and, with a leading minus, listed overlays that are left out."""
-
-        listed = [scalar.text for scalar in self.document.head.overlays]
-        added = [overlay for overlay in self.overlays if overlay not in listed]
-        return (*added, *(f"-{overlay}" for overlay in listed if overlay not in self.overlays))
-
-    def for_players(self, players: int) -> Ruleset:
-        """Return the ruleset with the overlay that this number of players requires, or itself if there is none."""
-        required = dict(self.players.overlays).get(players)
-        if required is None:
-            return self
-        if required not in self._taking:
-            overlays = (*self.asked_overlays, required)
-            if self.document.is_changed:
-                self._taking[required] = load_document(self.document, overlays, self.shelf)
-            else:
-                self._taking[required] = load(self.document.path, overlays, self.shelf)
-        return self._taking[required]
-
-    @property
-    def reasons_for_plain(self) -> list[str]:
-        """The reasons why the plain form has made choices that a module could not make, or played all games."""
-        rules = [self, *(other for other in self._taking.values() if other is not self)]
-        tables = [table for each in rules for table in each._tables.values()]
-        return list(dict.fromkeys(reason for table in tables for reason in table.machine.reasons))
-
-    def with_model(self, model: Model, program: Program, composition: Composition | None = None) -> Ruleset:
-        """Return a copy with another model that exists in no file.
-
-        It ignores overlays for numbers of players (they are in the model already) and is never cached.
-        """
-        changed = dataclasses.replace(super().with_model(model, program, composition), _taking={})
-        changed._taking.update({overlay: changed for _, overlay in self.players.overlays})
-        return changed
-
-    def load_game(self, text: str) -> Game:
-        """Restore a game saved by :meth:`Game.to_json`: replay its choices and check that they lead to the saved state.
-
-        Raises ``ValueError`` if the text is no save, is damaged, or belongs to another ruleset, or if the ruleset has
-        changed so that a choice no longer fits. The message names the first such choice, with the rule and the reason.
-        """
-        from interpreter.engine.restore import load_game
-
-        return load_game(self, text)
 
 
 def load(name: str | Path, overlays: Iterable[str] = (), shelf: Shelf | None = None) -> Ruleset:
@@ -145,16 +33,17 @@ def load(name: str | Path, overlays: Iterable[str] = (), shelf: Shelf | None = N
     with no_search():
         if request is None:
             return _load(name, overlays, shelf)
-        cached = request.kept()
+        digest: bytes | None
+        cached = request.kept(Ruleset.kept)
         if cached is not None:
-            ruleset = Ruleset.kept(*cached[:2])
-            vars(ruleset)["_looked_at"] = cached[2]
+            ruleset, digest = cached
         elif shelf is None and (path := _elsewhere(name)) is not None:
             return load(path, overlays)
         else:
             with noted() as evidence:
                 ruleset = _load(name, overlays, shelf)
-            vars(ruleset)["_looked_at"] = request.keep(*ruleset.parts(), evidence)
+            digest = request.keep(ruleset.parts(), evidence)
+        ruleset.known_by(digest)
     return ruleset
 
 
@@ -188,7 +77,7 @@ def load_document(
         raise RulesetError([*diagnostics, *errors])
     with kept_trees():
         examined = examine(shelf, document, overlay_ids)
-    return ruleset_of(shelf, document, examined, diagnostics)
+        return ruleset_of(shelf, document, examined, diagnostics)
 
 
 def ruleset_of(
@@ -196,17 +85,29 @@ def ruleset_of(
     document: Document,
     examined: Examined,
     diagnostics: Iterable[Diagnostic] = (),
-    taking: Mapping[str, Ruleset] | None = None,
+    seated: Mapping[str, Ruleset | list[Diagnostic]] | None = None,
 ) -> Ruleset:
     """Create the ruleset from an examined document. Raises :class:`RulesetError`.
 
-    ``taking`` are the known rulesets with the overlays that some numbers of players require.
+    ``seated`` are the rulesets with the overlays that some numbers of players require, if they are known.
     """
     if examined.errors or examined.model is None or examined.program is None or examined.composition is None:
         raise RulesetError([*diagnostics, *examined.diagnostics])
     warnings = tuple(d for d in (*diagnostics, *examined.diagnostics) if d.severity == "warning")
     parts = examined.composition, examined.model, examined.program, examined.statements
-    return Ruleset(document.id, shelf, document, *parts, warnings, _taking=dict(taking or {}))
+    ruleset = Ruleset(document.id, shelf, document, *parts, warnings, dict(seated or {}))
+    for _, overlay in ruleset.players.overlays if seated is None else ():
+        if overlay not in (*ruleset.overlays, *ruleset.seated):
+            ruleset.seated[overlay] = _seated_with(ruleset, overlay)
+    return ruleset
+
+
+def _seated_with(ruleset: Ruleset, overlay: str) -> Ruleset | list[Diagnostic]:
+    """Load a ruleset again with an overlay that a number of players requires, or return why that is not possible."""
+    try:
+        return load_document(ruleset.document, (*ruleset.asked_overlays, overlay), ruleset.shelf)
+    except RulesetError as error:
+        return error.diagnostics
 
 
 def find(

@@ -1,7 +1,4 @@
-"""Saved games as text: origin, choices and the state that they lead to.
-
-:mod:`interpreter.engine.restore` reads them.
-"""
+"""Saved games as text: origin, choices and the state that they lead to."""
 
 from __future__ import annotations
 
@@ -10,11 +7,13 @@ from collections.abc import Iterable, Mapping
 from typing import NotRequired, TypedDict, cast
 
 from interpreter.base.plain_data import Json, Value
-from interpreter.engine.rules import Rules, Table
 from interpreter.engine.scripted_outcomes import Outcomes
+from interpreter.engine.settings import public_settings
+from interpreter.engine.setup import Table
 from interpreter.kernel.state import Frame, State, as_json
+from interpreter.lowering.lower import Program
 
-__all__ = ["played", "save_of", "state_of", "text_of"]
+__all__ = ["Origin", "check_state", "played", "save_of", "text_of"]
 
 SAVE_VERSION = 1
 MAXIMUM_SAVE = 50_000_000
@@ -41,43 +40,40 @@ class Save(Origin):
 
 
 def text_of(
-    table: Table, state: State, decision: str | None, origin: Origin, choices: Iterable[tuple[int, Mapping[str, Json]]]
+    about: Mapping[str, Json],
+    origin: Origin,
+    table: Table,
+    state: State,
+    decision: str | None,
+    choices: Iterable[tuple[int, Mapping[str, Json]]],
 ) -> str:
-    """Return a game as JSON text; ``decision`` is the pending one."""
+    """Return a game as JSON text: what it is ``about`` (its ruleset), its origin, settings, choices and
+    state; ``decision`` is the pending one."""
     saved = {
         "save": SAVE_VERSION,
-        "ruleset": table.rules.id,
-        "overlays": list(table.rules.overlays),
-        "digest": table.rules.digest,
+        **about,
         **origin,
-        "settings": _settings_of(table),
+        "settings": public_settings(table.model, table.names, table.machine.constants.settings),
         "choices": [{"by": actor, **choice} for actor, choice in choices],
         "decision": decision,
-        "state": state_of(table.rules, state),
+        "state": _state_of(table.program, state),
     }
     return json.dumps(saved, ensure_ascii=False, separators=(",", ":"))
 
 
-def _settings_of(table: Table) -> dict[str, Json]:
-    model, names, values = table.rules.model, table.rules.names, table.machine.constants.settings
-    named = {name: names.public(values[name], setting.type) for name, setting in model.settings.items()}
-    chosen = {name: list(doubt.readings)[values[name]] for name, doubt in model.interpretations.items()}
-    return {name: value for name, value in named.items() if value is not None} | chosen
+def _state_of(program: Program, state: State) -> dict[str, Value]:
+    return {"cells": as_json(tuple(state.cells)), "frame": _frame_of(program, state.frame)}
 
 
-def state_of(rules: Rules, state: State) -> dict[str, Value]:
-    return {"cells": as_json(tuple(state.cells)), "frame": _frame_of(rules, state.frame)}
-
-
-def _frame_of(rules: Rules, frame: Frame | None) -> Json:
+def _frame_of(program: Program, frame: Frame | None) -> Json:
     """Return a frame and its callers; each names its stretch independently of the order of stretches. The machine's own
     stretches have numbers."""
     if frame is None:
         return None
     index, locals_, caller, into = frame
-    stretches = rules.program.stretches
+    stretches = program.stretches
     stretch = stretches[index].id if index < len(stretches) else f"!{index - len(stretches)}"
-    return [stretch, as_json(tuple(locals_)), _frame_of(rules, caller), into]
+    return [stretch, as_json(tuple(locals_)), _frame_of(program, caller), into]
 
 
 def played(saved: Save) -> str:
@@ -116,3 +112,18 @@ def save_of(text: str) -> Save:
 
 def _is_choice(choice: object) -> bool:
     return isinstance(choice, dict) and isinstance(choice.get("by"), int) and isinstance(choice.get("do"), str)
+
+
+def check_state(table: Table, replayed: State, state: Json) -> None:
+    """Check that a save has the state that its choices lead to. Raises ``ValueError``."""
+    mine = _state_of(table.program, replayed)
+    if state == mine:
+        return
+    cells = state.get("cells") if isinstance(state, dict) else None
+    if not isinstance(cells, list) or len(cells) != len(mine["cells"]):
+        raise ValueError("this save is damaged: its state does not fit this ruleset")
+    for cell, (saved, own) in enumerate(zip(cells, mine["cells"], strict=True)):
+        if saved != own:
+            where = table.census.name(cell)
+            raise ValueError(f"this save is damaged: {where} differs from the replayed game")
+    raise ValueError("this save is damaged: its pending decision differs from the replayed game")

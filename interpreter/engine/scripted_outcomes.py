@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from interpreter.base.suggest import did_you_mean
-from interpreter.engine.rules import Rules
+from interpreter.engine.values import Names
 from interpreter.kernel.chance import ChanceSource, Scripted
 from interpreter.kernel.state import Value
 from interpreter.language.types import CardType
+from interpreter.lowering.lower import Program
 
 __all__ = ["Outcomes", "scripted"]
 
@@ -16,10 +17,10 @@ Outcomes = Mapping[str, Sequence[object]]
 """For each named chance, the outcomes of its uses in order: an item, or for a shuffle the first items."""
 
 
-def scripted(rules: Rules, outcomes: Outcomes, then: ChanceSource | None) -> Scripted:
+def scripted(program: Program, names: Names, outcomes: Outcomes, then: ChanceSource | None) -> Scripted:
     """Convert outcomes by public names, according to the type that each chance shuffles or picks. Raises
     ``ValueError`` for unknown names and invalid outcomes."""
-    types = rules.program.reach.chances
+    types = program.reach.chances
     converted: dict[str, list[Value]] = {}
     texts: dict[tuple[str, object], str] = {}
     for name, entries in outcomes.items():
@@ -35,11 +36,11 @@ def scripted(rules: Rules, outcomes: Outcomes, then: ChanceSource | None) -> Scr
             if not isinstance(items, list | tuple):
                 raise ValueError(f"`{name}`: got {entry!r}, want the first items in their order")
             try:
-                values = tuple(rules.names.value(item, type_) for item in items)
+                values = tuple(names.value(item, type_) for item in items)
             except ValueError as error:
                 raise ValueError(f"`{name}`: {error}") from None
             texts |= {(name, value): repr(item) for value, item in zip(values, items, strict=True)}
             converted[name].append(values if shuffle else values[0])
     cards = {value for name, value in texts if isinstance(types[name][1], CardType) and isinstance(value, int)}
-    alike: dict[object, Sequence[object]] = {card: rules.names.alike(card) for card in cards}
+    alike: dict[object, Sequence[object]] = {card: names.alike(card) for card in cards}
     return Scripted(converted, then, texts, alike)

@@ -1,15 +1,18 @@
-"""Set-up: turns a lowered ruleset, a number of players and settings into a machine and an initial state."""
+"""Set-up: turns a lowered ruleset, a number of players and settings into a table."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
-from interpreter.compiler.wasm.compiled_machine import CompiledMachine
+from interpreter.compiler.wasm.runner import Runner
 from interpreter.engine.values import Names
+from interpreter.hidden.secrecy import Secrecy
+from interpreter.hidden.sight import Sight
 from interpreter.kernel.effects import Effects, ZoneShape
 from interpreter.kernel.graphs import Graph
 from interpreter.kernel.invariants import Census, Holdings
@@ -34,19 +37,41 @@ from interpreter.lowering.lower import Program
 from interpreter.lowering.watches import wakes, watches
 from interpreter.plain.machine import Machine
 
-__all__ = ["Setup", "default_settings", "role_seats", "roles_of", "set_up", "walkable"]
+__all__ = ["Table", "default_settings", "role_seats", "roles_of", "set_up", "walkable"]
 
 MAXIMUM_SEATS = 20
 MAXIMUM_SPACES = 500
 """Maximum capacity of a track for one kind of token."""
 
 
-class Setup(Struct, frozen=True):
-    """A machine, the initial state of its games, and the census of everything in that state."""
+@dataclass(frozen=True)
+class Table:
+    """A program with players and settings: a machine and a runner, the initial state of its games, and the census of
+    everything in that state."""
 
-    machine: CompiledMachine
+    program: Program
+    machine: Machine
+    """The reference machine."""
+    runner: Runner
     first: State
     census: Census
+    sight: Sight = field(repr=False)
+    seats: int
+    cites: Callable[[tuple[str, ...]], tuple[str, ...]] = field(repr=False)
+    """Leaves those of some statements that belong to the ruleset."""
+    options: dict[int, Value] = field(default_factory=dict, repr=False, compare=False)
+    """Cache of options by stretch: :class:`~interpreter.engine.decision.Named`."""
+    seat_names: tuple[str, ...] = ()
+    """Names of the persons in the seats, for texts. An empty name leaves the seat its word of the ruleset."""
+
+    @property
+    def model(self) -> Model:
+        return self.program.model
+
+    @cached_property
+    def names(self) -> Names:
+        """Names of all values, with the seats of roles."""
+        return Names(self.model, self.machine.constants.role_seats)
 
 
 def default_settings(model: Model) -> dict[str, Value]:
@@ -57,8 +82,17 @@ def default_settings(model: Model) -> dict[str, Value]:
     return values
 
 
-def set_up(program: Program, people: int, settings: dict[str, Value]) -> Setup:
-    """Set up the program for a number of players. Raises :class:`RulesetError` if the declarations do not add up."""
+def set_up(
+    program: Program,
+    people: int,
+    settings: dict[str, Value],
+    secrecy: Callable[[], Secrecy] | None = None,
+    cites: Callable[[tuple[str, ...]], tuple[str, ...]] = tuple,
+) -> Table:
+    """Set up the program for a number of players. ``secrecy`` finds that of the program.
+
+    Raises :class:`RulesetError` if the declarations do not add up.
+    """
     model = program.model
     if model.graph is not None and model.graph.measure is not None:  # amended tables change lengths
         model = replace(model, graph=replace(model.graph, tables=model.tables))
@@ -107,12 +141,13 @@ def set_up(program: Program, people: int, settings: dict[str, Value]) -> Setup:
         role_seats=role_seats(roles),
         seen_by=cells.seen_by(),
     )
-    machine = CompiledMachine(program.own_copy(), constants)  # bots add code for their policies
+    machine = Machine(program.own_copy(), constants)  # bots add code for their policies
     for cell, group in cells.groups:
         if isinstance(group.type, CardHolderType):
             zones[cell] = ZoneShape(group.name, group.order, _rank(machine, group), isinstance(group.type, PilesType))
-    first = machine.first = _first_state(machine, cells)
-    return Setup(machine, first, _census(cells, effects, first))
+    first = _first_state(machine, cells)
+    sight = Sight(machine, secrecy or partial(Secrecy, program))
+    return Table(program, machine, Runner(machine, first), first, _census(cells, effects, first), sight, people, cites)
 
 
 def _census(cells: _Cells, effects: Effects, first: State) -> Census:

@@ -13,9 +13,9 @@ from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
 from interpreter.engine.decision import Code, Decision, decision_at, others_at
 from interpreter.engine.log_records import Choice, Event, Mark, Seats, is_choice, read
-from interpreter.engine.rules import Rules, Table
-from interpreter.engine.sight import Held, Unseen, Veil, backs_of, compiled, may_see, seen_by, under_way, veils
+from interpreter.engine.setup import Table
 from interpreter.engine.values import Names
+from interpreter.hidden.sight import Held, Unseen, Veil, may_see
 from interpreter.kernel.effects import put_back
 from interpreter.kernel.state import Record, State, Value, as_bag
 from interpreter.language import core
@@ -51,7 +51,6 @@ __all__ = [
     "prompt_of",
     "question_of",
     "rule_at",
-    "title_of",
     "view_of",
 ]
 
@@ -112,7 +111,7 @@ class Spoken(Names):
 
     def __init__(self, table: Table, state: State, language: str, player: int | None = None) -> None:
         self.__dict__.update(table.names.__dict__)
-        self.table, self.state, self.language = table, seen_by(table, state, player), language
+        self.table, self.state, self.language = table, table.sight.seen_by(state, player), language
 
     def text(self, value: Value, type_: Type) -> str:
         names = self.table.seat_names
@@ -126,12 +125,6 @@ class Spoken(Names):
         if phrase is None:
             return ""
         return _say(self, {"": phrase}, (), values)
-
-
-def title_of(ruleset: Rules, language: str) -> str:
-    """Return the title of a ruleset, translated if a translation exists."""
-    phrase = ruleset.model.says.get(f"title.{ruleset.id}", {}).get(language)
-    return "".join(map(str, phrase.parts)) if phrase is not None else ruleset.title
 
 
 def lines_since(
@@ -191,56 +184,56 @@ def _sealed_choice(spoken: Spoken, choice: Choice, player: int | None) -> Line:
     text = spoken.word("chooses", actor) or spoken.frame("chooses", who=spoken.text(actor, SEAT))
     context = _held([(name, value.type) for name, value in ask.context], choice.context, choice.seen, player)
     public = _public(spoken, [_who(actor), *context])
-    layer = spoken.table.rules.program.reach.procedures[choice.option.procedure]
-    cites = spoken.table.rules.own_cites(layer.cites)
+    layer = spoken.table.program.reach.procedures[choice.option.procedure]
+    cites = spoken.table.cites(layer.cites)
     return Line("choice", ask.name, text, public, actor, layer.spoken, cites, str(ask.span))
 
 
 def _choice(spoken: Spoken, choice: Choice, player: int | None) -> Line:
     """Return the line of a choice. Without a player, its values are open to everybody."""
     site, _, actor, values, context, seen = choice
-    rules, option = spoken.table.rules, site.core.name
+    table, option = spoken.table, site.core.name
     key = f"{site.ask.name}.{option}"
-    held = _held(rules.model.alternatives[key], (actor, *context, *values), (None, *seen), player)
+    held = _held(table.model.alternatives[key], (actor, *context, *values), (None, *seen), player)
     public = _public(spoken, held)
-    phrase = rules.model.says.get(key)
+    phrase = table.model.says.get(key)
     if phrase:
         text, *starts = _told(spoken, phrase, held)
     else:
         chosen = (f"{each.name} {public[each.name]}" for each in held[1 + len(context) :])
         who, did = f"{spoken.text(actor, SEAT)}:", option.replace("_", " ")
         text, starts = " ".join([who, did, *chosen]), [len(who), len(who)]
-    layer = rules.program.reach.procedures[site.procedure]
-    cites = rules.own_cites(site.core.cites or layer.cites)
+    layer = table.program.reach.procedures[site.procedure]
+    cites = table.cites(site.core.cites or layer.cites)
     return Line("choice", key, text, public, actor, layer.spoken, cites, str(site.core.span), *starts)
 
 
 def _event(spoken: Spoken, happened: Event, player: int | None) -> Line:
     span, name, seen, values = happened
-    rules = spoken.table.rules
-    event = rules.model.events[name]
+    table = spoken.table
+    event = table.model.events[name]
     held = _held(event.fields.items(), values, seen, player)
     public = _public(spoken, held)
-    text, *starts = _told(spoken, rules.model.says.get(name) or event.says, held)
-    if player is not None and not rules.secrecy.shows_place(name, span):
+    text, *starts = _told(spoken, table.model.says.get(name) or event.says, held)
+    if player is not None and not table.sight.secrecy.shows_place(name, span):
         return Line("event", name, text, public, None, "", (), "", *starts)
-    rule, cites = rule_at(spoken.table, span)
+    rule, cites = rule_at(table, span)
     return Line("event", name, text, public, None, rule, cites, str(span), *starts)
 
 
 def rule_at(table: Table, span: Span) -> tuple[str, tuple[str, ...]]:
     """Return the rule whose text contains a position, and the statements that it cites."""
-    layer = table.rules.program.layer_at(span)
-    return (layer.spoken, table.rules.own_cites(layer.cites)) if layer is not None else ("", ())
+    layer = table.program.layer_at(span)
+    return (layer.spoken, table.cites(layer.cites)) if layer is not None else ("", ())
 
 
 def _mark(spoken: Spoken, mark: Mark, place: int, player: int | None) -> Line:
-    rules = spoken.table.rules
-    text = _say(spoken, rules.model.says.get(mark.begins))
+    table = spoken.table
+    text = _say(spoken, table.model.says.get(mark.begins))
     of = mark.word.partition(" of ")[2]
-    rule = rules.model.rules.get(of)
+    rule = table.model.rules.get(of)
     cites = _cites_of_phase(spoken.table, spoken.state, rule, place, player) if rule is not None and mark.begins else ()
-    return Line("mark", mark.word, text, {"number": mark.number}, None, of if rule else "", rules.own_cites(cites))
+    return Line("mark", mark.word, text, {"number": mark.number}, None, of if rule else "", table.cites(cites))
 
 
 def _cites_of_phase(
@@ -252,7 +245,7 @@ def _cites_of_phase(
     cites: list[str] = []
     for layer in reversed(rule.layers):
         if layer.guard is not None:
-            past = past or seen_by(table, _state_at(state, record_number), player)
+            past = past or table.sight.seen_by(_state_at(state, record_number), player)
             table.machine.meter.refill()
             try:
                 if not table.machine.expressions.closure(layer.guard)(past, [None] * layer.local_count):
@@ -326,14 +319,14 @@ def board_of(
 ) -> BoardTable:
     """Render a board now, as a player may see it; that of the end of the game is open to all. ``seen`` is the state as
     the player sees it, if the caller has it already."""
-    seen = (seen or seen_by(table, state, player)) if board.when != "end of game" else state
+    seen = (seen or table.sight.seen_by(state, player)) if board.when != "end of game" else state
     table.machine.meter.refill()
     spoken = Spoken(table, seen, language)
-    says = {**board.says, **table.rules.model.says.get(f"boards.{board.name}", {})}
+    says = {**board.says, **table.model.says.get(f"boards.{board.name}", {})}
     text = _say(spoken, says, (), [None] * board.local_count)
     names = tuple(spoken.word(f"boards.{board.name}.{name}") or name for name, _ in board.columns)
     env: list[Value] = [None] * (board.local_count + 8)
-    columns = [(compiled(table, state, value, player), value.type) for _, value in board.columns]
+    columns = [(table.sight.compiled(state, value, player), value.type) for _, value in board.columns]
     items: tuple[Value, ...] = (None,) * bool(columns)
     try:
         if board.rows is not None:
@@ -354,10 +347,10 @@ def is_shown(table: Table, state: State, board: Board, player: int | None = None
     """Return whether the condition of a board holds now, as far as the player may see what it reads."""
     if board.test is None:
         return True
-    seen = (seen or seen_by(table, state, player)) if board.when != "end of game" else state
+    seen = (seen or table.sight.seen_by(state, player)) if board.when != "end of game" else state
     table.machine.meter.refill()
     try:
-        return bool(compiled(table, state, board.test, player)(seen, [None] * (board.local_count + 8)))
+        return bool(table.sight.compiled(state, board.test, player)(seen, [None] * (board.local_count + 8)))
     except Unseen:
         return False
 
@@ -372,14 +365,14 @@ def _shown(spoken: Spoken, value: Evaluate, type_: Type, env: list[Value]) -> st
 
 def view_of(table: Table, state: State, player: int | None) -> dict[str, Value]:
     """Return the state by public names, with hidden information masked."""
-    model, names = table.rules.model, table.rules.names
+    model, names = table.model, table.names
     layout, cells = table.machine.constants.layout, state.cells
     view: dict[str, Value] = {
         "round": cells[layout.base["round"]],
         "phase": model.phases[p] if 0 <= (p := cells[layout.base["phase"]]) < len(model.phases) else None,
         **pending(table, state, player),
     }
-    veiled = veils(table, state, player)
+    veiled = table.sight.veils(state, player)
     seats: list[dict[str, Json]] = [{} for _ in table.machine.constants.seats]
     for name, group in model.groups.items():
         if name == "round" or group.owner not in ("", "seat", "place", "card"):
@@ -414,10 +407,10 @@ def pending(table: Table, state: State, player: int | None) -> dict[str, Json]:
         "decision": decision.name if decision else None,
         "actor": decision.actor if decision else None,
         "actors": [choice.actor for choice in decisions],
-        "context": _public(table.rules.names, context_of(table, state, decision, player)) if decision else {},
+        "context": _public(table.names, context_of(table, state, decision, player)) if decision else {},
         "procedures": [
-            {"rule": rule, "locals": _public(table.rules.names, held, HIDDEN)}
-            for rule, held in under_way(table, state, player)
+            {"rule": rule, "locals": _public(table.names, held, HIDDEN)}
+            for rule, held in table.sight.under_way(state, player)
         ],
     }
 
@@ -435,7 +428,7 @@ def context_of(table: Table, state: State, decision: Decision, player: int | Non
 
 def prompt_of(table: Table, state: State, decision: Decision, language: str = "en", player: int | None = None) -> str:
     """Return the prompt of a decision as a player may read it; empty if the ruleset has none in `asks`."""
-    phrases = table.rules.model.says.get(f"asks.{decision.name}")
+    phrases = table.model.says.get(f"asks.{decision.name}")
     if not phrases:
         return ""
     held = [_who(decision.actor), *context_of(table, state, decision, player)]
@@ -459,7 +452,7 @@ def question_of(table: Table, state: State, decision: Decision, language: str = 
 def option_text(spoken: Spoken, decision: Decision, code: Code) -> str:
     """Return an option in the words of its log line, for the seat that decides; empty if the ruleset has none."""
     option = decision.site.ask.options[code[0]]
-    phrases = spoken.table.rules.model.says.get(f"{decision.name}.{option.name}")
+    phrases = spoken.table.model.says.get(f"{decision.name}.{option.name}")
     if not phrases:
         return ""
     held = [_who(decision.actor), *context_of(spoken.table, decision.state, decision, decision.actor)]
@@ -468,13 +461,13 @@ def option_text(spoken: Spoken, decision: Decision, code: Code) -> str:
 
 def _group_view(table: Table, state: State, group: Group, cell: int, veil: Veil | None) -> Value:
     """Return the view of a cell. A hidden zone shows its number of cards and its open top."""
-    value, names = state.cells[cell], table.rules.names
+    value, names = state.cells[cell], table.names
     if veil is not None:
         if veil.many is None:
             return HIDDEN
         shown: dict[str, Json] = {"count": veil.many}
         if group.top_shows is not None and value:
-            tops = [names.public(back, group.top_shows.type) for back in backs_of(table, state, group, value)]
+            tops = [names.public(back, group.top_shows.type) for back in table.sight.backs_of(state, group, value)]
             shown |= {"tops": tops} if isinstance(group.type, PilesType) else {"top": tops[0]}
         return shown
     match group.type:
@@ -489,12 +482,12 @@ def _group_view(table: Table, state: State, group: Group, cell: int, veil: Veil 
 def measured(table: Table, state: State) -> GraphDecl | None:
     """Return the graph with the length of each link among its values. Before the cards are dealt, and while
     they are hidden, links have no length."""
-    graph = table.rules.model.graph
+    graph = table.model.graph
     if graph is None or graph.dealt is None or graph.length is None:
         return graph
     cards = state.cells[table.machine.constants.layout.base[graph.dealt]]
     if isinstance(cards, Veil) or len(cards) < len(graph.links):
         return replace(graph, length=None)
-    lengths = dealt_lengths(table.rules.model)(cards)
+    lengths = dealt_lengths(table.model)(cards)
     links = zip(graph.links, lengths, strict=True)
     return replace(graph, links=[replace(x, values={**x.values, graph.length: n}) for x, n in links])

@@ -18,7 +18,7 @@ from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean, did_you_mean_one_of
 from interpreter.base.yaml_values import word
 from interpreter.engine.citations import Citation, citations_of
-from interpreter.engine.rules import Rules
+from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.values import type_text
 from interpreter.language import core
 from interpreter.language.model import Table
@@ -108,7 +108,7 @@ class Explanation(Struct, frozen=True):
     uses: tuple[Use, ...]
 
 
-def part_of(ruleset: Rules, section: str, entry: Entry) -> Part:
+def part_of(ruleset: Ruleset, section: str, entry: Entry) -> Part:
     """Describe one layer of a declaration."""
     covers = entry.covers
     cites = [*entry.cited, *(_line_cites(ruleset, entry) if section == "rules" else ())]
@@ -124,7 +124,7 @@ def part_of(ruleset: Rules, section: str, entry: Entry) -> Part:
     )
 
 
-def _line_cites(ruleset: Rules, entry: Entry) -> Iterator[Scalar]:
+def _line_cites(ruleset: Ruleset, entry: Entry) -> Iterator[Scalar]:
     """Yield the citations of single lines of a verdict and of single alternatives."""
     rule = ruleset.model.rules.get(entry.name)
     for layer in rule.layers if rule is not None else ():
@@ -158,13 +158,13 @@ def line_of(span: Span) -> str:
     return f"{span.file.name}:{span.line}"
 
 
-def quote(ruleset: Rules, id: str) -> Quote:
+def quote(ruleset: Ruleset, id: str) -> Quote:
     """Return a statement by id."""
     statement = ruleset.statements.get(id)
     return Quote(id, statement.kind, statement.text, statement.reading) if statement else Quote(id, "", "")
 
 
-def facts_of(ruleset: Rules, section: str, name: str) -> Iterator[tuple[str, str]]:
+def facts_of(ruleset: Ruleset, section: str, name: str) -> Iterator[tuple[str, str]]:
     """Yield what there is to say of a declaration as a whole, some of it empty."""
     model = ruleset.model
     match section:
@@ -191,7 +191,7 @@ def facts_of(ruleset: Rules, section: str, name: str) -> Iterator[tuple[str, str
             yield "check", setting.check or ""
 
 
-def type_in_words(ruleset: Rules, type_: Type) -> str:
+def type_in_words(ruleset: Ruleset, type_: Type) -> str:
     """Format a type for readers who do not know the rule language: ``number``, ``seat or none``."""
     named = type_text(ruleset.model, type_.sure)
     return _PLAIN.get(named, named) + (" or none" if type_.optional else "")
@@ -200,14 +200,14 @@ def type_in_words(ruleset: Rules, type_: Type) -> str:
 _PLAIN = {"bool": "yes or no", "int": "number", "list of int": "list of numbers"}
 
 
-def _place_in_game(ruleset: Rules, name: str) -> str:
+def _place_in_game(ruleset: Ruleset, name: str) -> str:
     model = ruleset.model
     if name in model.phases:
         return f"phase {model.phases.index(name) + 1} of the round"
     return "the set-up" if name == model.setup else ""
 
 
-def _phases(ruleset: Rules, trigger: str) -> str:
+def _phases(ruleset: Ruleset, trigger: str) -> str:
     """Return the phases in which the event can occur."""
     event = ruleset.model.triggers[trigger].event
     return ", ".join(phase for phase, events in ruleset.program.reach.phase_events.items() if event in events)
@@ -216,7 +216,7 @@ def _phases(ruleset: Rules, trigger: str) -> str:
 # --- cells and statements ---------------------------------------------------------------------------------------------
 
 
-def cell_explained(ruleset: Rules, name: str, keys: list[str], uses: Iterable[Use]) -> Explanation:
+def cell_explained(ruleset: Ruleset, name: str, keys: list[str], uses: Iterable[Use]) -> Explanation:
     """Explain a cell of a table, by its keys as written in a rule."""
     table, place = cell_place(ruleset, name, keys)
     shown = ruleset.names.text(table.cells[place], table.gives)
@@ -229,7 +229,7 @@ def cell_explained(ruleset: Rules, name: str, keys: list[str], uses: Iterable[Us
     return Explanation(f"{name}[{', '.join(keys)}]", "cell", facts, parts, tuple(uses))
 
 
-def cell_place(ruleset: Rules, name: str, keys: list[str]) -> tuple[Table, tuple[int, ...]]:
+def cell_place(ruleset: Ruleset, name: str, keys: list[str]) -> tuple[Table, tuple[int, ...]]:
     """Return a table and the position of a cell, by its keys as written. Raises ``LookupError``."""
     table = ruleset.model.tables.get(name)
     if table is None:
@@ -267,7 +267,7 @@ def _cell_of(entry: Entry, keys: list[str]) -> str:
     return ""
 
 
-def _key(ruleset: Rules, table: Table, index: int, text: str) -> int:
+def _key(ruleset: Ruleset, table: Table, index: int, text: str) -> int:
     type_ = table.key_types[index]
     if isinstance(type_, KindType):
         members = ruleset.model.members(type_.name)
@@ -280,7 +280,7 @@ def _key(ruleset: Rules, table: Table, index: int, text: str) -> int:
     raise LookupError(f"got `{text}`, want a {want} for `{table.keys[index]}`")
 
 
-def statement_explained(ruleset: Rules, id: str) -> Explanation:
+def statement_explained(ruleset: Ruleset, id: str) -> Explanation:
     """Explain a statement: its text, the parts that cite it, and the scenarios that test it."""
     from interpreter.testing.suite import suite_of
 

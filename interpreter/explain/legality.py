@@ -12,9 +12,9 @@ from msgspec import Struct
 from interpreter.engine.failing_values import text_of
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import decoded, domain_text, reasons_for, trait_of
-from interpreter.engine.sight import Unseen, known_locals
 from interpreter.engine.views import Spoken
 from interpreter.explain.cross_reference import Quote, quote
+from interpreter.hidden.sight import Unseen
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.model import RuleLayer
@@ -71,7 +71,7 @@ class _Asker:
         option = decision.site.options[number]
         layer = game.ruleset.program.reach.procedures[decision.site.procedure]
         own = option.core.cites
-        env = known_locals(game.table, decision.frame, self._player)
+        env = game.table.sight.known_locals(decision.frame, self._player)
         if option.core.guard is not None:
             yield from self._asked(option.core.guard, env, layer, own)
         for variable, value, choice in zip(option.variables, values, option.core.choices, strict=True):

@@ -15,7 +15,7 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.engine.cache import kept_trees
 from interpreter.engine.citations import lowest_in_force
 from interpreter.engine.pipeline import Examined, follow
-from interpreter.engine.rules import Rules
+from interpreter.engine.ruleset import Ruleset
 from interpreter.explain.cross_reference import (
     WORDS,
     Explanation,
@@ -46,7 +46,7 @@ _PRIVATE = ("base", "files", "helpers", "locals", "statements")
 _INSIDE = {"attributes": "attribute", "fields": "field", "members": "member", "options": "alternative"}
 
 
-def explain(ruleset: Rules, name: str) -> list[Explanation]:
+def explain(ruleset: Ruleset, name: str) -> list[Explanation]:
     """Return all meanings of a name in a ruleset, or the sentences that say some words. Raises ``LookupError``."""
     return Lexicon(ruleset).explain(name)
 
@@ -54,7 +54,7 @@ def explain(ruleset: Rules, name: str) -> list[Explanation]:
 class Lexicon:
     """The names of a ruleset."""
 
-    def __init__(self, ruleset: Rules) -> None:
+    def __init__(self, ruleset: Ruleset) -> None:
         self.ruleset, self.model = ruleset, ruleset.model
         self.sections = ruleset.composition.sections
         self._examined = Examined([], ruleset.composition, ruleset.model, None, ruleset.statements)

@@ -129,7 +129,7 @@ def _stopped(game: Game, saved: SavedGame, choice: int, noted: int, language: st
     try:
         with _stopping(game, noted):
             if before is None:
-                Game.begin(game.table, header["seed"], header.get("chance"))
+                Game.begin(game.ruleset, game.table, header["seed"], header.get("chance"))
             else:
                 by, choice_made = game.choices[choice - 1]
                 before.apply(choice_made, by)
@@ -161,9 +161,8 @@ def _known(game: Game, event: str, places: list[Span | None]) -> int:
 @contextmanager
 def _stopping(game: Game, noted: int) -> Iterator[None]:
     """Inside, games at this table run in the plain form and stop before an event, after ``noted`` others."""
-    machine = game.machine
-    effects = machine.constants.effects
-    plain, note, remaining = machine.plain, effects.note, [noted]
+    runner, effects = game.runner, game.machine.constants.effects
+    plain, note, remaining = runner.plain, effects.note, [noted]
 
     def stops(state: State, event: str, values: tuple[Value, ...], seen: tuple[Seats, ...], site: Span) -> None:
         if not remaining[0]:
@@ -171,11 +170,11 @@ def _stopping(game: Game, noted: int) -> Iterator[None]:
         remaining[0] -= 1
         note(state, event, values, seen, site)
 
-    machine.plain, vars(effects)["note"] = True, stops
+    runner.plain, vars(effects)["note"] = True, stops
     try:
         yield
     finally:
-        machine.plain = plain
+        runner.plain = plain
         del vars(effects)["note"]
 
 

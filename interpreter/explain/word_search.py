@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from interpreter.base.plurals import counted
 from interpreter.engine.citations import citations_of
-from interpreter.engine.rules import Rules
+from interpreter.engine.ruleset import Ruleset
 from interpreter.explain.cross_reference import WORDS, Explanation, Use, line_of
 from interpreter.reading.yaml import Mapping, Scalar, Value
 from interpreter.sections.behaviour import Event
@@ -29,7 +29,7 @@ class _Sentence(Struct, frozen=True):
     text: str
 
 
-def said(ruleset: Rules, text: str) -> list[Explanation]:
+def said(ruleset: Ruleset, text: str) -> list[Explanation]:
     """Return the sentences that say all words of a text, as one explanation; none if there are none.
 
     First come names, then sentences with the words as they stand, then those with words that begin so; rules before
@@ -73,7 +73,7 @@ def _follow(wanted: list[str], words: list[str]) -> bool:
     return any(words[place : place + len(wanted)] == wanted for place in range(len(words)))
 
 
-def _declarations(ruleset: Rules) -> Iterator[_Sentence]:
+def _declarations(ruleset: Ruleset) -> Iterator[_Sentence]:
     """Yield what declarations are called and what they say about themselves."""
     for section, names in ruleset.composition.sections.items():
         for name, entries in names.items() if section in WORDS and section != "says" else ():
@@ -82,7 +82,7 @@ def _declarations(ruleset: Rules) -> Iterator[_Sentence]:
                 yield _Sentence(label, line_of(entry.span), name, " ".join(entry.remarks.about.split()))
 
 
-def _statements(ruleset: Rules) -> Iterator[_Sentence]:
+def _statements(ruleset: Ruleset) -> Iterator[_Sentence]:
     """Yield the statements of the ruleset's books and all others that it cites."""
     own = set(ruleset.own_cites(tuple(id for citation in citations_of(ruleset) for id in citation.cites)))
     for id, statement in ruleset.statements.items():
@@ -91,7 +91,7 @@ def _statements(ruleset: Rules) -> Iterator[_Sentence]:
         yield _Sentence(id, statement.book, "", statement.told)
 
 
-def _log(ruleset: Rules) -> Iterator[_Sentence]:
+def _log(ruleset: Ruleset) -> Iterator[_Sentence]:
     """Yield the sentences of the log and other words of the game, in all languages."""
     sections = ruleset.composition.sections
     for section in ("events", "says"):

@@ -68,7 +68,7 @@ def headed(tree: Body, head: Scalar | None, report: Report, *, current: bool = F
     """Return the text of a rule with the head of its key. In files of the ``current`` language, no text has a head."""
     header = parsed(head, parse_head, report)
     if tree.header is not None and (current or header is not None):
-        example = "`minimum_bid(plant) -> int:`"
+        example = "`price_of(kind, number) -> int:`"
         message = "the head of a rule is its key, so its text has none"
         report(Diagnostic("E310", message, tree.header.span, help=f"write it behind the name, as in {example}"))
     return tree if header is None else replace(tree, header=header)

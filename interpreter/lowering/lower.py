@@ -37,6 +37,7 @@ __all__ = [
     "Stretch",
     "TurnEnds",
     "lower",
+    "set_by",
 ]
 
 
@@ -182,7 +183,7 @@ class Program(Struct, frozen=True, dict=True):
         stored = {index: [type_] for index, (_, type_) in enumerate(parameters)}
         own = tuple((stretch.steps, stretch.end) for stretch in self.stretches if stretch.procedure == procedure)
         for node in descendants(own):
-            for index, type_ in _set_by(node):
+            for index, type_ in set_by(node):
                 stored.setdefault(index, []).append(type_)
         return stored
 
@@ -192,7 +193,7 @@ class Program(Struct, frozen=True, dict=True):
         return tuple(sorted(self.reach.chances))
 
 
-def _set_by(node: object) -> Iterator[tuple[int, Type]]:
+def set_by(node: object) -> Iterator[tuple[int, Type]]:
     """Yield the locals that a step, or the end of a stretch, sets, with the types of their values."""
     match node:
         case core.SetLocal(index, value):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,6 +21,8 @@ from interpreter.language.text_facts import TextFacts, facts_of
 from interpreter.language.types import CardHolderType, Type
 
 __all__ = ["Reach", "bottom_up", "reach_of", "reachable", "target_of"]
+
+K = TypeVar("K")
 
 
 class Reach(Struct, dict=True):
@@ -100,9 +103,9 @@ def target_of(model: Model, call: core.CallRule | core.CallBase) -> str:
     return rule.top.id if rule else call.rule
 
 
-def reachable(starts: Iterable[str], following: Mapping[str, Collection[str]]) -> set[str]:
+def reachable(starts: Iterable[K], following: Mapping[K, Collection[K]]) -> set[K]:
     """Return the names to which some names lead, these included. Unknown names are left out."""
-    found: set[str] = set()
+    found: set[K] = set()
     pending = list(starts)
     while pending:
         name = pending.pop()

@@ -10,7 +10,6 @@ from interpreter.drawing.board import drawn
 from interpreter.drawing.board_tables import boards_of
 from interpreter.drawing.picture import picture_of, unplayed
 from interpreter.engine.game import Game
-from interpreter.engine.rules import Rules
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.views import question_of
 from interpreter.pages.html import notebook_cell
@@ -49,7 +48,7 @@ def game_cell(game: Game, player: int | None = None) -> str:
     return notebook_cell([*_state(game, player), *_asked(game, player)])
 
 
-def ruleset_cell(ruleset: Rules) -> str:
+def ruleset_cell(ruleset: Ruleset) -> str:
     """Render a ruleset and its graph as HTML."""
     facts = [("id", f"`{ruleset.id}`"), ("players", str(ruleset.players)), ("overlays", ", ".join(ruleset.overlays))]
     pairs = [(name, value) for name, value in facts if value]

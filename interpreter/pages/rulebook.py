@@ -211,7 +211,7 @@ class Book:
     def _picture(self) -> Picture:
         """Return the board after the set-up if it is the same for several seeds, else before it."""
         if self.settings:
-            games = (Game.begin(self._unplayed.table, seed, None) for seed in range(SET_UPS))
+            games = (Game.begin(self._unplayed.ruleset, self._unplayed.table, seed, None) for seed in range(SET_UPS))
             first, *others = (picture_of(game) for game in games)
             if all(other == first for other in others):
                 return first
@@ -222,7 +222,7 @@ class Book:
         players = self.players or self.ruleset.players.usual
         ruleset = self.ruleset.for_players(players)
         settings = {**default_settings(ruleset.model), **self.settings}
-        return Game.seated(ruleset.table(players, settings), 0, None)
+        return Game.seated(ruleset, ruleset.table(players, settings), 0, None)
 
     def _nodes(self, graph: GraphDecl) -> Grid:
         of_places = list(graph.nodes[0].place)

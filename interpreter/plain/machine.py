@@ -166,9 +166,9 @@ class Machine:
             for choice in choices:
                 check_records(len(state.log), None)
                 if choice is None:
-                    Machine.start(self, state, chance)
+                    self.start(state, chance)
                 else:
-                    Machine.take(self, state, chance, *choice)
+                    self.take(state, chance, *choice)
         finally:
             self.meter.times = 1
 

@@ -18,9 +18,8 @@ from msgspec.structs import replace
 from interpreter.base.diagnostics import Note, RulesetError
 from interpreter.base.plain_data import Json, Value
 from interpreter.engine.decision import Decision, Option
-from interpreter.engine.game import Game, new_game
+from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
-from interpreter.engine.rules import Rules
 from interpreter.engine.ruleset import Ruleset, find, load
 from interpreter.engine.scripted_outcomes import Outcomes
 from interpreter.reading.compose import ALLOW_UNDEFINED
@@ -143,7 +142,7 @@ def writing_log(game: Game, write: Callable[[str], object]) -> Iterator[None]:
     """Do the same in steps, of which there is at least one."""
     recorder = Recorder(write)
     saved = json.loads(game.to_json())
-    copy = Game.begin(game.table, saved["seed"], saved.get("chance"))
+    copy = Game.begin(game.ruleset, game.table, saved["seed"], saved.get("chance"))
     recorder.begin(copy)
     for by, choice in game.choices:
         decision = copy.decision_of(by)
@@ -225,7 +224,7 @@ def _located(overlay: str, shelf: Shelf, beside: Sequence[Path]) -> str:
     return str(places[0]) if places else overlay
 
 
-def unknown_settings(ruleset: Rules, saved: SavedGame) -> list[str]:
+def unknown_settings(ruleset: Ruleset, saved: SavedGame) -> list[str]:
     """Return the settings of a saved game that another ruleset, used to replay it, does not have."""
     if ruleset.id == saved.header["ruleset"] or saved.header["players"] not in ruleset.players:
         return []
@@ -233,19 +232,19 @@ def unknown_settings(ruleset: Rules, saved: SavedGame) -> list[str]:
     return [name for name in saved.header.get("settings", {}) if not ruleset.has_setting(name)]
 
 
-def replay_game(ruleset: Rules, saved: SavedGame, until: int | None = None) -> Game:
+def replay_game(ruleset: Ruleset, saved: SavedGame, until: int | None = None) -> Game:
     """Replay the choices of a saved game, or the first ``until`` of them. Raises :class:`Difference`."""
     *_, game = replaying(ruleset, saved, until)
     return game
 
 
-def replaying(ruleset: Rules, saved: SavedGame, until: int | None = None) -> Iterator[Game]:
+def replaying(ruleset: Ruleset, saved: SavedGame, until: int | None = None) -> Iterator[Game]:
     """Do the same in steps: yield the game as it begins and after each choice."""
     header = saved.header
     lacking = unknown_settings(ruleset, saved)
     settings = {name: value for name, value in header.get("settings", {}).items() if name not in lacking}
     try:
-        game = new_game(ruleset, header["players"], header["seed"], settings, header.get("chance"))
+        game = ruleset.new_game(header["players"], header["seed"], settings, header.get("chance"))
     except ValueError as error:
         raise Difference(0, str(error)) from None
     yield game

@@ -10,7 +10,7 @@ from interpreter.bots.compiled_bots import announce
 from interpreter.bots.player import Bot, Stream
 from interpreter.engine.decision import Decision, Option, choice_text
 from interpreter.engine.game import Game, Result
-from interpreter.engine.rules import Rules
+from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.scripted_outcomes import Outcomes
 from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.listeners import listen
@@ -64,7 +64,7 @@ class Match:
 
     def __init__(
         self,
-        ruleset: Rules,
+        ruleset: Ruleset,
         bots: Sequence[Bot],
         seed: int = 0,
         settings: Mapping[str, object] | None = None,
@@ -82,8 +82,9 @@ class Match:
         """Number of decisions before the first look in that round."""
         self._seen: set[str] = set()
         ruleset.check_players(len(bots))
-        self.game = game or Game.seated(ruleset.table(len(bots), ruleset.settings(settings or {})), seed, chance)
-        announce(self.game.machine, self.game.ruleset, bots)
+        table = ruleset.table(len(bots), ruleset.settings(settings or {}))
+        self.game = game or Game.seated(ruleset, table, seed, chance)
+        announce(self.game.runner, self.game.ruleset, bots)
         if self.watchers:
             listen(self.game.state, self._moment)
         if game is None:

@@ -19,8 +19,8 @@ from interpreter.compiler.ir.ops import CellGroup
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.compiler.wasm.standalone import EXPORTS, StandaloneModule, standalone_module
 from interpreter.compiler.wasm.whole_layout import BOT_STREAM
-from interpreter.engine.rules import Table
 from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.setup import Table
 from interpreter.kernel.chance import name_hash
 from interpreter.kernel.state import Value
 from interpreter.language.model import Phrase

@@ -7,11 +7,11 @@ from functools import cached_property
 
 from interpreter.bots.player import Code
 from interpreter.engine.decision import Decision
-from interpreter.engine.foreseen import forecast, veiled
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, Event, Mark, read
-from interpreter.engine.sight import Unseen
 from interpreter.engine.views import Spoken, lines_since
+from interpreter.hidden.foresight import forecast, veiled
+from interpreter.hidden.sight import Unseen
 from interpreter.kernel.state import State
 from interpreter.lowering.constants import RuleFailure
 from interpreter.play.narration import without_actor
@@ -30,7 +30,7 @@ class Foresight:
 
     @cached_property
     def _known(self) -> State:
-        return veiled(self.table, self.decision.state, self.decision.frame, self.decision.actor)
+        return veiled(self.table.sight, self.decision.state, self.decision.frame, self.decision.actor)
 
     def first(self, code: Code) -> str:
         """Return the line of the first event after a choice, without the actor.
@@ -42,7 +42,7 @@ class Foresight:
             return ""
         state, player = self._known.clone(), self.decision.actor
         with suppress(Unseen, RuleFailure):
-            for number, record in enumerate(forecast(self.table, state, code)):
+            for number, record in enumerate(forecast(self.table.sight, state, code)):
                 match read(record):
                     case Event() as event:
                         hash(tuple(event.values))  # reads every part, so that a veil raises

@@ -16,8 +16,8 @@ from interpreter.compiler.passes import stages
 from interpreter.compiler.passes.context import Functions
 from interpreter.compiler.wasm.assemble import built
 from interpreter.compiler.wasm.codec import fitted
-from interpreter.engine.rules import Table
 from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.setup import Table
 
 __all__ = ["RANDOM", "check_module", "module_builder", "module_forms", "rule_of"]
 
@@ -29,7 +29,7 @@ def module_builder(ruleset: Ruleset, table: Table, bots: Sequence[str]) -> tuple
     no module can be built."""
     machine, policies = table.machine, policies_for(ruleset)
     try:
-        builder, _ = fitted(machine, table.first, dict(machine.rooms))
+        builder, _ = fitted(machine, table.first, dict(table.runner.rooms))
     except Unsupported as error:
         raise RulesetError([_slow("no module can be built", error.span, str(error), "error")]) from None
     choosing = []
@@ -47,7 +47,7 @@ def check_module(ruleset: Ruleset, table: Table) -> Iterator[Diagnostic]:
     """Check that a module of a table can be built, and that it has all rules; otherwise the plain form plays."""
     machine = table.machine
     try:
-        builder, _ = fitted(machine, table.first, dict(machine.rooms))
+        builder, _ = fitted(machine, table.first, dict(table.runner.rooms))
     except Unsupported as error:
         yield _slow("no module can be built", error.span, str(error))
         return

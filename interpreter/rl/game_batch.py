@@ -16,7 +16,7 @@ from interpreter.compiler.build.shapes import Unsupported
 from interpreter.compiler.wasm.codec import fitted
 from interpreter.compiler.wasm.instance import is_available
 from interpreter.compiler.wasm.turn import Peeks
-from interpreter.engine.decision import Code, Decision, Option
+from interpreter.engine.decision import Code
 from interpreter.engine.game import Result
 from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.chance import Seeded
@@ -208,7 +208,7 @@ class Games:
             if decision is None:
                 continue
             try:
-                row.take(decision, decision.option(row.legal[int(self.actions[number])]))
+                row.take(row.legal[int(self.actions[number])])
                 row.play_bots(self.seated)
             except Endless:
                 game.decision, self.truncated[number] = None, True
@@ -252,18 +252,17 @@ class _Row:
         self.made = 0
         self.legal: dict[int, Code] = {}
 
-    def take(self, decision: Decision, option: Option) -> None:
-        """Apply this very option, as a module does, also if others have the same public name."""
+    def take(self, code: Code) -> None:
+        """Make this very choice, as a module does, also if others have the same public name."""
         self.made += 1
         if self.made > MAXIMUM_DECISIONS:
             raise Endless(WITHOUT_END.format(self.seed), None)
-        decision.offered = option
-        self.game.apply(option)
+        self.game.take(code)
 
     def play_bots(self, bots: Mapping[int, Bot]) -> None:
         while (decision := self.game.decision) is not None and decision.actor in bots:
             bot = bots[decision.actor]
-            self.take(decision, bot.choose(self.game, decision, self.streams[decision.actor]))
+            self.take(bot.choose(self.game, decision, self.streams[decision.actor]).code)
 
 
 # --- in a module
@@ -276,7 +275,8 @@ def _compiled(space: Space, seated: Mapping[int, Bot], n: int, again: bool) -> B
         return None
     machine = space.table.machine
     try:
-        builder, first = fitted(machine, space.table.first, dict(machine.rooms), machine.texts)
+        runner = space.table.runner
+        builder, first = fitted(machine, space.table.first, dict(runner.rooms), runner.texts)
         chosen = [_choosing(space, builder, *bot) for bot in bots]
         batch = batch_of(builder, first, chosen, space.actions, space.vector, n)
     except Unsupported:
@@ -354,8 +354,9 @@ class _InModule(Games):
         self.bailouts += 1
         machine, state = self.space.table.machine, self.batch.state(game)
         assert state.frame is not None
-        legal = self.space.actions.numbered(state.frame[0], machine.codes(state))
-        Machine.take(machine, state, Seeded(self.batch.seed(game)), *legal[int(self.actions[game])])
+        codes = machine.options(state, list(state.frame[1]), machine.asks[state.frame[0]])
+        legal = self.space.actions.numbered(state.frame[0], codes)
+        machine.take(state, Seeded(self.batch.seed(game)), *legal[int(self.actions[game])])
         self._resume(game, state)
 
     def _resume(self, game: int, state: State) -> None:

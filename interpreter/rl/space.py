@@ -15,9 +15,9 @@ from interpreter.base.plain_data import Json
 from interpreter.compiler.build.shapes import Shapes
 from interpreter.engine.decision import Code, Decision
 from interpreter.engine.game import Game
-from interpreter.engine.rules import Table
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.engine.sight import may_see, veils
+from interpreter.engine.setup import Table
+from interpreter.hidden.sight import may_see
 from interpreter.kernel.state import Value
 from interpreter.language.types import (
     LINK,
@@ -84,7 +84,7 @@ class Space:
     def __post_init__(self) -> None:
         machine = self.table.machine
         self.shapes = Shapes(machine.constants)
-        self.shapes.texts = machine.texts
+        self.shapes.texts = self.table.runner.texts
         self.actions = Actions(machine.program, self.shapes, self.limits)
         self.vector = Vector(machine.program, machine.constants, self.shapes)
         self.names = self.table.names
@@ -95,7 +95,7 @@ class Space:
 
     def new_game(self, seed: int) -> Game:
         """Start a game of this table, at its first decision."""
-        return Game.begin(self.table, seed, None)
+        return Game.begin(self.ruleset, self.table, seed, None)
 
     # --- actions
 
@@ -147,10 +147,10 @@ class Space:
             game.machine.meter.refill()
             values = [value(state, env) for _, value in decision.site.context]
             for part, value in zip(self.vector.context[decision.named.index], values, strict=True):
-                seen = may_see(constants.visible_in(state, value, part.type), seat)
+                seen = game.table.sight.shows(state, value, part.type, seat)
                 entries = self._entries_of(value, part.type) if seen else [HIDDEN] * part.width
                 vector[part.first : part.first + part.width] = entries
-        veiled = veils(game.table, state, seat)
+        veiled = game.table.sight.veils(state, seat)
         for part in self.vector.cells():
             entries = []
             for cell in range(first := constants.layout.base[part.of], first + part.count):

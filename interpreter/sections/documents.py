@@ -43,7 +43,7 @@ def _section(record: type[Layered], meaning: str) -> Named[object]:
 
 
 _RuleNames = Word(
-    "The name of a rule; where it is introduced with parameters and a result, its head: `minimum_bid(plant) -> int`.",
+    "The name of a rule; where it is introduced with parameters and a result, its head: `cost_of(who, number) -> int`.",
     title="a name of lower-case words joined by `_`, perhaps with a head such as `(who) -> int`",
     pattern=r"^[a-z][a-z0-9_]*(\([a-z0-9_, ]*\))?( -> .+)?$",
 ).defined("rule_name")

@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from interpreter.bots.player import Bot
 from interpreter.bots.registry import bots_of
-from interpreter.compiler.wasm.compiled_machine import CompiledMachine
+from interpreter.compiler.wasm.runner import Runner
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
@@ -49,7 +49,7 @@ MOST_GAMES = 50
 _pools: dict[str, ProcessPoolExecutor] = {}
 _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
 _builder = ThreadPoolExecutor(1, "modules")
-_building: set[CompiledMachine] = set()
+_building: set[Runner] = set()
 _rules: WeakValueDictionary[tuple[str, bytes], Ruleset] = WeakValueDictionary()
 
 
@@ -82,11 +82,11 @@ async def in_turns(steps: Iterator[T], rest: Callable[[T], object] = lambda step
 
 def build_aside(game: Game) -> None:
     """Let a thread build the module of a game if it is due, and the game go on meanwhile."""
-    machine = game.machine
-    machine.aside = machine.aside is not False
-    if machine.due and machine not in _building:
-        _building.add(machine)
-        _builder.submit(machine.build).add_done_callback(lambda _: _building.discard(machine))
+    runner = game.runner
+    runner.aside = runner.aside is not False
+    if runner.due and runner not in _building:
+        _building.add(runner)
+        _builder.submit(runner.build).add_done_callback(lambda _: _building.discard(runner))
 
 
 # --- in worker processes

@@ -24,7 +24,7 @@ from interpreter.engine.game import Game
 from interpreter.engine.log_records import has_sealed, is_choice
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.views import Line, Spoken, numbered_lines, title_of
+from interpreter.engine.views import Line, Spoken, numbered_lines
 from interpreter.language.types import SEAT
 from interpreter.lowering.constants import RuleFailure
 from interpreter.play.game_records import Choice, Difference, Header, replaying, writing_log
@@ -174,7 +174,7 @@ class Live:
     # --- what pages show
 
     def title_in(self, language: str) -> str:
-        return self.kept.title or title_of(self.ruleset, language)
+        return self.kept.title or self.ruleset.title_in(language)
 
     @property
     def is_open_book(self) -> bool:

@@ -1,6 +1,6 @@
 """View of a table from a seat, as plain data for the page: panels, board and status.
 
-No hidden information gets into the data: every value is evaluated on the state as :mod:`interpreter.engine.sight`
+No hidden information gets into the data: every value is evaluated on the state as :mod:`interpreter.hidden.sight`
 veils it for the seat.
 """
 
@@ -16,12 +16,12 @@ from interpreter.drawing.colours import SEATS, colours_for, darker, ink_on
 from interpreter.drawing.picture import Picture, Slot, picture_of, unplayed
 from interpreter.drawing.plan import arranged
 from interpreter.engine.game import Game
-from interpreter.engine.sight import Unseen, Veil, compiled, may_see, seen_by
 from interpreter.engine.views import Spoken, question_of
+from interpreter.hidden.sight import Unseen, Veil
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.model import Model, Panel
-from interpreter.language.types import NONE, CardType, KindType, Type, has_cards, item_type, name_of
+from interpreter.language.types import NONE, CardType, KindType, Type, item_type, name_of
 from interpreter.language.walk import is_printed
 from interpreter.lowering.constants import RuleFailure
 from interpreter.serve.derived import panels_of
@@ -85,15 +85,13 @@ class Scene:
     def value(self, tree: core.Expression, env: list[Value], state: State | None = None) -> Value:
         """Return the value of an expression, or a :class:`Veil`. Raises :class:`Unseen` or :class:`RuleFailure`."""
         self.game.machine.meter.refill()
-        value = compiled(self.game.table, self.game.state, tree, self.player)(state or self.state, env)
+        value = self.game.table.sight.compiled(self.game.state, tree, self.player)(state or self.state, env)
         if isinstance(value, range):
             value = tuple(value)
         if not isinstance(value, Veil):
             hash(value)
-            if has_cards(tree.type, self.model.records):
-                seen = self.game.machine.constants.visible_in(self.game.state, value, tree.type)
-                if not may_see(seen, self.player):
-                    raise Unseen
+            if not self.game.table.sight.shows(self.game.state, value, tree.type, self.player):
+                raise Unseen
         return value
 
     def _known(self, tree: core.Expression, env: list[Value]) -> Value:
@@ -353,7 +351,7 @@ class Scene:
     def sums(self, panel: Panel, picks: Iterable[Thing]) -> Data:
         """Return the costs of things bought one after another, computed on a copy of the game."""
         copy = self.game.clone()
-        state = seen_by(copy.table, copy.state, self.player)
+        state = copy.table.sight.seen_by(copy.state, self.player)
         known = {Thing.of(each.type, 0).family: each for each in panel.sums}
         rows, total = [], 0
         for number, thing in enumerate(picks):

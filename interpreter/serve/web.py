@@ -33,6 +33,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.plain_data import Json
 from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.settings import setting_syntax
 from interpreter.lowering.constants import RuleFailure
 from interpreter.serve.apart import close_apart
 from interpreter.serve.archive import Kept, StoreError, can_be_kept
@@ -290,7 +291,7 @@ class _Site:
             number=number,
             numbers=range(players.low, players.high + 1),
             overlays=_overlays(ruleset),
-            settings=[(s.name, s.about, ruleset.setting_syntax(s.name), s.default) for s in model.settings.values()],
+            settings=[(s.name, s.about, setting_syntax(model, s.name), s.default) for s in model.settings.values()],
             doubts=list(model.interpretations.values()),
             kinds=SEAT_KINDS,
             bots=hall.bots_for(ruleset),

@@ -17,7 +17,6 @@ from msgspec import Struct
 
 from interpreter.compiler.build.measure_functions import MEASURE, OF_BITS, ROUND, ROUND_BITS, parts_if_any
 from interpreter.compiler.build.shapes import NO_NUMBER
-from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.compiler.wasm.whole_games import Whole
 from interpreter.compiler.wasm.whole_layout import KIND
 from interpreter.engine.game import Game
@@ -28,6 +27,7 @@ from interpreter.kernel.state import State, Value
 from interpreter.language.model import Measure, Model
 from interpreter.language.types import BoolType, IntType
 from interpreter.plain.closures import Env, Evaluate
+from interpreter.plain.machine import Machine
 
 __all__ = ["Decoder", "Head", "Packed", "Taken", "reading", "taken"]
 
@@ -161,10 +161,10 @@ class _Gauge(Struct, frozen=True):
 
 
 Gauges = tuple[dict[str, list[_Gauge]], dict[str, list[_Gauge]]]
-_gauges: WeakKeyDictionary[CompiledMachine, Gauges] = WeakKeyDictionary()
+_gauges: WeakKeyDictionary[Machine, Gauges] = WeakKeyDictionary()
 
 
-def _gauges_of(machine: CompiledMachine, model: Model) -> Gauges:
+def _gauges_of(machine: Machine, model: Model) -> Gauges:
     """Return the gauges of each moment and event. Cached, as all games of a table share them."""
     if (cached := _gauges.get(machine)) is not None:
         return cached

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from interpreter.bots.compiled_bots import whole_for
 from interpreter.bots.registry import bots_of
-from interpreter.compiler.wasm.compiled_machine import MOST_POLICIES
+from interpreter.compiler.wasm.runner import MOST_POLICIES
 from interpreter.engine.ruleset import Ruleset
 from interpreter.simulate.confidence import share_interval
 from interpreter.simulate.ratings import Pair, rated
@@ -46,7 +46,7 @@ class Tournament(Struct, frozen=True):
         def work(numbers: Sequence[int], stopped: Callable[[], bool]) -> Iterator[Outcome]:
             if len(self.bots) <= MOST_POLICIES:  # one module for all bots instead of one per lineup
                 every = [bot for order in orders for bot in made(order).bots]
-                whole_for(ruleset.table(players, ruleset.settings(settings)).machine, ruleset, every)
+                whole_for(ruleset.table(players, ruleset.settings(settings)).runner, ruleset, every)
             for number in numbers:
                 order = orders[number % len(orders)]
                 seed, whole = self.seed + number // len(orders), made(order)

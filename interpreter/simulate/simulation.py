@@ -17,11 +17,11 @@ from interpreter.base.cycles import no_search
 from interpreter.base.plain_data import Json
 from interpreter.bots.compiled_bots import needs_of
 from interpreter.bots.player import Bot
-from interpreter.compiler.wasm.compiled_machine import CompiledMachine
+from interpreter.compiler.wasm.runner import Runner
 from interpreter.compiler.wasm.whole_games import MEASURED, Games, Whole
 from interpreter.compiler.wasm.whole_layout import MOST_GAMES
 from interpreter.engine.game import Game
-from interpreter.engine.rules import Rules
+from interpreter.engine.ruleset import Ruleset
 from interpreter.lowering.constants import Endless, RuleFailure
 from interpreter.play.match import MAXIMUM_DECISIONS, Match
 from interpreter.simulate.measurements import Decoder, Packed, Taken, reading, taken
@@ -84,7 +84,7 @@ class Unfinished(Struct, frozen=True):
     why: str
 
     @classmethod
-    def of(cls, ruleset: Rules, seed: int, endless: Endless) -> Unfinished:
+    def of(cls, ruleset: Ruleset, seed: int, endless: Endless) -> Unfinished:
         return cls(ruleset.id, seed, endless.round, endless.message)
 
     def as_data(self) -> dict[str, Json]:
@@ -100,7 +100,7 @@ def finished(games: Iterable[R | Unfinished]) -> Iterator[R]:
 
 
 def simulate(
-    ruleset: Rules, bots: Sequence[Bot], games: int, seed: int = 0, settings: Mapping[str, object] | None = None
+    ruleset: Ruleset, bots: Sequence[Bot], games: int, seed: int = 0, settings: Mapping[str, object] | None = None
 ) -> Iterator[Row]:
     """Play ``games`` games and yield a row for each that ends. Raises :class:`ValueError` for invalid numbers of
     players or settings."""
@@ -108,7 +108,7 @@ def simulate(
 
 
 def played(
-    ruleset: Rules,
+    ruleset: Ruleset,
     bots: Sequence[Bot],
     seeds: Iterable[int],
     settings: Mapping[str, object] | None = None,
@@ -137,16 +137,16 @@ MAKING = 1.0
 class WholeGames:
     """Plays games of one table in its module, if that is possible."""
 
-    def __init__(self, ruleset: Rules, bots: Sequence[Bot]) -> None:
+    def __init__(self, ruleset: Ruleset, bots: Sequence[Bot]) -> None:
         self.ruleset, self.bots = ruleset.for_players(len(bots)), bots
         self._needs = [needs_of(self.ruleset, bot) for bot in bots]
         self._counted: Compiled | None = None
         """The module that has played and given up games."""
-        self._machine: CompiledMachine | None = None
+        self._runner: Runner | None = None
         self._whole: Whole | None = None
         self._numbers: list[int] = []
         self._settings: Mapping[str, object] | None = None
-        self._reading: tuple[CompiledMachine, Decoder] | None = None
+        self._reading: tuple[Runner, Decoder] | None = None
         self._played = self._given_up = 0
         self._plain_games = 0
         self._plain_seconds = 0.0
@@ -162,29 +162,29 @@ class WholeGames:
         """Return the module with all bots, if it is ready. ``left`` is the number of games still to play."""
         if not self._can:
             return None
-        if self._machine is None or self._settings != settings:
+        if self._runner is None or self._settings != settings:
             self.ruleset.check_players(len(self.bots))
             table = self.ruleset.table(len(self.bots), self.ruleset.settings(settings or {}))
-            Game.seated(table, 0, None)  # raises for settings that rules refuse
-            self._machine, self._settings = table.machine, settings
-        return self._with(self._machine, left)
+            Game.seated(self.ruleset, table, 0, None)  # raises for settings that rules refuse
+            self._runner, self._settings = table.runner, settings
+        return self._with(self._runner, left)
 
-    def _with(self, machine: CompiledMachine, left: int) -> Whole | None:
-        """Return the module of a machine with all bots, if it is ready."""
+    def _with(self, runner: Runner, left: int) -> Whole | None:
+        """Return the module of a table with all bots, if it is ready."""
         if not self._can:
             return None
-        whole, self._machine = self._whole, machine
-        if whole is not None and whole.built is machine.module:
+        whole, self._runner = self._whole, runner
+        if whole is not None and whole.built is runner.module:
             return whole
-        if machine.plain:
+        if runner.plain:
             return None
         if self._plain_seconds * left > MAKING * max(1, self._plain_games):
-            machine.patience = 0.0
-        compiled = machine.whole([policy for policy in self._needs if policy is not None])
+            runner.patience = 0.0
+        compiled = runner.whole([policy for policy in self._needs if policy is not None])
         if compiled is None:
             return None
-        if self._reading is None or self._reading[0] is not machine:
-            self._reading = machine, reading(compiled[0], self.ruleset.model, self.ruleset.names)
+        if self._reading is None or self._reading[0] is not runner:
+            self._reading = runner, reading(compiled[0], self.ruleset.model, self.ruleset.names)
         self._whole, self._numbers = compiled
         return self._whole
 
@@ -217,7 +217,7 @@ class WholeGames:
                 while not match.game.is_over:
                     if stopped():
                         return None
-                    free += match.game.machine.is_free(match.game.state)
+                    free += match.game.runner.is_free(match.game.state)
                     match.step()
                 row = Row.of(match, seed, free, process_time() - start)
         except Endless as endless:
@@ -231,9 +231,9 @@ class WholeGames:
 
     def rest(self, game: Game, seed: int) -> Row | None:
         """Play the rest of a game, with bots seeded by ``seed``. Returns None like :meth:`row`."""
-        machine = game.machine
-        whole = self._with(machine, 1) if not game.is_over else None
-        data = machine.data(game.state, game.chance) if whole is not None else None
+        runner = game.runner
+        whole = self._with(runner, 1) if not game.is_over else None
+        data = runner.data(game.state, game.chance) if whole is not None else None
         if whole is None or data is None:
             return None
         before = taken(game)
@@ -255,7 +255,7 @@ class WholeGames:
     @property
     def _can(self) -> bool:
         """Return whether games are worth a try: the module, unless it is new, has not given up too many."""
-        is_new = self._machine is None or self._machine.compiled is not self._counted
+        is_new = self._runner is None or self._runner.compiled is not self._counted
         return None not in self._needs and (is_new or self._given_up <= max(MOST_GIVEN_UP, self._played))
 
     def last(self, games: Games | None, seed: int, start: float) -> Row | None:

@@ -9,7 +9,7 @@ from typing import TypedDict
 
 from interpreter.base.plain_data import Json
 from interpreter.compiler.wasm.whole_layout import CURVE, FINAL, MET, TABLE, wanted
-from interpreter.engine.rules import Rules
+from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import Measure, MeasureKey
 from interpreter.simulate.confidence import share_interval
 from interpreter.simulate.simulation import Row
@@ -112,7 +112,7 @@ class Report(Summary):
     wall_seconds: float
 
 
-def summary(ruleset: Rules, bots: Sequence[str], rows: Iterable[Row]) -> Summary:
+def summary(ruleset: Ruleset, bots: Sequence[str], rows: Iterable[Row]) -> Summary:
     """Return the summary of games, like :func:`summed_up`."""
     totals = Totals()
     for row in rows:
@@ -120,7 +120,7 @@ def summary(ruleset: Rules, bots: Sequence[str], rows: Iterable[Row]) -> Summary
     return summed_up(ruleset, bots, totals)
 
 
-def summed_up(ruleset: Rules, bots: Sequence[str], totals: Totals) -> Summary:
+def summed_up(ruleset: Ruleset, bots: Sequence[str], totals: Totals) -> Summary:
     """Return the summary of totals. ``bots`` are the bots' names; ``share`` splits a shared win."""
     names = seat_names(bots, totals.places)
     taken = _by_measure(totals)
@@ -157,7 +157,7 @@ def seat_names(bots: Sequence[str], places: Iterable[tuple[int, ...]]) -> list[s
     return [*bots, *("rules" for place in beside if place)]
 
 
-def _seat(ruleset: Rules, bot: str, seat: int, totals: Totals) -> SeatData:
+def _seat(ruleset: Ruleset, bot: str, seat: int, totals: Totals) -> SeatData:
     finished = sum(games for places, games in totals.places.items() if places)
     won = {places: games for places, games in totals.places.items() if places and places[seat] == 1}
     share = None
@@ -181,7 +181,7 @@ def _at_end(measure: Measure, seats: int, numbers: Numbers) -> SpreadData | list
     return [ends.get((0, (seat,)), empty).as_data() for seat in range(seats)]
 
 
-def _curve(ruleset: Rules, measure: Measure, numbers: Numbers) -> list[Curve]:
+def _curve(ruleset: Ruleset, measure: Measure, numbers: Numbers) -> list[Curve]:
     """Return the mean of each subject in each round, over the games that reach it."""
     rounds: dict[Of, dict[int, Spread]] = {}
     for (round_, of), spread in numbers[CURVE].items():
@@ -199,7 +199,7 @@ def _curve(ruleset: Rules, measure: Measure, numbers: Numbers) -> list[Curve]:
     ]
 
 
-def _table(ruleset: Rules, measure: Measure, numbers: Numbers) -> list[Thing]:
+def _table(ruleset: Ruleset, measure: Measure, numbers: Numbers) -> list[Thing]:
     """Return, for each subject of an event, its occurrences, games, values, and the share of wins of its seats."""
     games: Counter[Of] = Counter()
     for (_, of), met in numbers[MET].items():
@@ -235,7 +235,7 @@ def _with_interval(share: float | None, games: int) -> Share:
     return {"share": _rounded(share), "low": _rounded(low), "high": _rounded(high)}
 
 
-def about(ruleset: Rules, keys: Sequence[MeasureKey], of: Of) -> Subject:
+def about(ruleset: Ruleset, keys: Sequence[MeasureKey], of: Of) -> Subject:
     """Return a subject, given the keys of its measure."""
     words = (ruleset.names.named(part, key.type) for key, part in zip(keys, of, strict=True))
     return {"of": dict(zip((key.name for key in keys), of, strict=True)), "name": ", ".join(words)}

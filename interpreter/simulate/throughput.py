@@ -106,7 +106,7 @@ class Subject:
         ruleset.check_players(players)
         self.ruleset = ruleset.for_players(players)
         self.table = self.ruleset.table(players, self.ruleset.settings(self.settings))
-        self.table.machine.patience = 0
+        self.table.runner.patience = 0
         known = policies_for(self.ruleset)
         self.policy = (POLICY if POLICY in known else default_bots(self.ruleset)) if policy is None else policy
         self.whole = WholeGames(self.ruleset, self.bots)
@@ -181,11 +181,11 @@ class Subject:
 
     def applied(self, seconds: float, clock: Callable[[], float] = process_time) -> Speed:
         """Measure the loop over ``decision`` and ``apply``, the public API."""
-        machine, bots = self.table.machine, self.bots
+        runner, bots = self.table.runner, self.bots
         games = decisions = rounds = 0
         spent = 0.0
         with _without_gc():
-            before = machine.bailouts
+            before = runner.bailouts
             while spent < seconds or not games:
                 start, seed = clock(), next(self._applied_seeds)
                 game = self.ruleset.new_game(self.players, seed, self.settings)
@@ -197,7 +197,7 @@ class Subject:
                         spent += clock() - start
                         break
                     game.apply(bots[decision.actor].choose(game, decision, streams[decision.actor]))
-        return Speed(games, decisions, rounds, spent, machine.bailouts - before)
+        return Speed(games, decisions, rounds, spent, runner.bailouts - before)
 
     @cached_property
     def lengths(self) -> tuple[float, float]:
@@ -252,7 +252,7 @@ def held(ruleset: Ruleset, players: int, policy: str, settings: Mapping[str, obj
     share."""
     bots = bots_of(policy, ruleset, players)
     whole = WholeGames(ruleset, bots)
-    whole.ruleset.table(players, whole.ruleset.settings(settings or {})).machine.patience = 0
+    whole.ruleset.table(players, whole.ruleset.settings(settings or {})).runner.patience = 0
     seed = next(seed for seed in count() if isinstance(whole.plain_row(seed, settings, bool), Row))
     gc.collect()
     tracemalloc.start()

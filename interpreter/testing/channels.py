@@ -17,7 +17,6 @@ from interpreter.engine.foreseen import foresees
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import is_choice
 from interpreter.engine.refusal import IllegalMove, legal_choice
-from interpreter.engine.sight import seen_by
 from interpreter.engine.views import board_of, is_shown, numbered_lines, question_of
 from interpreter.kernel.state import Value
 from interpreter.language.types import BoolType, IntType, Type
@@ -43,7 +42,7 @@ def asked(game: Game, player: int) -> Decision | None:
 
 
 def _boards(game: Game, player: int) -> object:
-    seen = seen_by(game.table, game.state, player)
+    seen = game.table.sight.seen_by(game.state, player)
     return [
         board_of(game.table, game.state, board, "en", player, seen)
         for board in game.ruleset.model.boards

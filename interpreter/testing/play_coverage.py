@@ -64,7 +64,7 @@ class _Table(Struct, frozen=True):
             match = Match(self.form.ruleset, self.bots, seed, self.settings)
             match.play()
             game = self.form.copy.new_game(len(self.bots), seed, self.settings)
-            game.machine.plain = True
+            game.runner.plain = True
             for by, choice in match.game.choices:
                 game.apply(choice, by)
             assert game.result == match.game.result

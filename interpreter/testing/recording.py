@@ -50,7 +50,7 @@ class Recording:
         own = [f"seats[{seat}].{group.name}" for seat in seats for group in groups if group.owner == "seat"]
         for text in [*(group.name for group in groups if not group.owner), *own]:
             try:
-                written = literal(self.game.ruleset, *value_of(self.game.table, self.game.state, text))
+                written = literal(self.game.table.names, *value_of(self.game.table, self.game.state, text))
             except (RulesetError, RuleFailure):  # the group of another role's seats
                 continue
             if written is not None:

@@ -19,7 +19,7 @@ from interpreter.engine.game import Game
 from interpreter.engine.log_records import Mark, read
 from interpreter.engine.refusal import IllegalMove, because_of
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.sight import Unseen, compiled, seen_by
+from interpreter.hidden.sight import Unseen
 from interpreter.kernel.chance import ChanceError
 from interpreter.language import core
 from interpreter.language.model import RuleLayer, spoken_name
@@ -149,14 +149,14 @@ def begun(checked: Checked, ruleset: Ruleset) -> Game:
     players = scenario.players or ruleset.players.usual
     ruleset.check_players(players)
     settings = ruleset.settings(scenario.settings)
-    table = _with_blocks(ruleset, checked.blocks).table(players, settings)
-    game = Game.seated(table, scenario.seed, scenario.chance)
+    played = _with_blocks(ruleset, checked.blocks)
+    game = Game.seated(played, played.table(players, settings), scenario.seed, scenario.chance)
     phase = ""
     if scenario.phase is not None:
         phase = scenario.phase.text
     elif scenario.when or scenario.refused or scenario.sound is not None:
         phase = ruleset.model.phases[0]
-    game.machine.plain = True  # each scenario has its own program, which is not worth compiling to a module
+    game.runner.plain = True  # each scenario has its own program, which is not worth compiling to a module
     game.perform(GIVEN, phase, scenario.round)
     return game
 
@@ -333,8 +333,8 @@ def _seen(game: Game, scenario: Scenario, sight: Sight, value: core.Expression, 
         return
     game.machine.meter.refill()
     try:
-        result = compiled(game.table, game.state, value, sight.seat)(
-            seen_by(game.table, game.state, sight.seat), [None] * size
+        result = game.table.sight.compiled(game.state, value, sight.seat)(
+            game.table.sight.seen_by(game.state, sight.seat), [None] * size
         )
         words = game.table.names.text(result, value.type)
     except Unseen:

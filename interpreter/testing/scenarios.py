@@ -393,7 +393,7 @@ def _check_values(scenario: Scenario, ruleset: Ruleset) -> Iterator[Diagnostic]:
             for value in entry.value.items if key == "chance" and isinstance(entry.value, Sequence) else [entry.value]:
                 try:
                     if key == "chance":
-                        scripted(ruleset, {name: [plain(value)]}, None)
+                        scripted(ruleset.program, ruleset.names, {name: [plain(value)]}, None)
                     else:
                         ruleset.settings({name: plain(value)})
                 except ValueError as error:

@@ -16,11 +16,11 @@ from itertools import islice
 from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
 from interpreter.engine.decision import Decision, Option, choice_text
-from interpreter.engine.determinization import Draw, Memory, otherwise, uppermost
+from interpreter.engine.determinization import otherwise
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, Event, Mark, read
 from interpreter.engine.refusal import IllegalMove
-from interpreter.engine.restore import load_game
+from interpreter.hidden.dealing import Draw, Memory
 from interpreter.kernel.chance import Draws
 from interpreter.kernel.effects import changes
 from interpreter.kernel.state import Record
@@ -159,8 +159,9 @@ class Examiner:
     def _memory(self, player: int) -> Memory:
         """Return a player's knowledge of hidden cards."""
         if player not in self._memories:
-            self._memories[player] = Memory(self.game, player)
-        self._memories[player].learn(self.game)
+            table = self.game.table
+            self._memories[player] = Memory(table.sight, table.first, self.game.state, player)
+        self._memories[player].learn(self.game.state)
         return self._memories[player]
 
     def _players(self) -> list[int]:
@@ -204,7 +205,7 @@ class Examiner:
         if self.thorough or not self._now("saves", 8) or "given" in game.ruleset.program.reach.procedures:
             return
         try:
-            if load_game(game.ruleset, game.to_json()).digest() != game.digest():
+            if game.ruleset.load_game(game.to_json()).digest() != game.digest():
                 yield Trouble("copies", "a loaded save differs from its game", _ask_span(game))
         except ValueError as error:
             yield Trouble("copies", f"a saved game cannot be loaded: {error}", _ask_span(game))
@@ -280,20 +281,20 @@ class Examiner:
 
     def _other_form(self, before: Game, option: Option, start: int) -> Iterator[Trouble]:
         """Check that the choice leads to the same state and log records in the other form."""
-        machine, other = self.game.machine, before.clone()
-        was = machine.plain
-        if not was and machine.ready() is None:
+        runner, other = self.game.runner, before.clone()
+        was = runner.plain
+        if not was and runner.ready() is None:
             return
-        bailouts = machine.bailouts
-        machine.plain = not was
+        bailouts = runner.bailouts
+        runner.plain = not was
         try:
             other.apply(option.as_dict())
             same = other.digest() == self.game.digest() and _records(other, 0) == _records(self.game, start)
         except (RuleFailure, IllegalMove):
             same = False
         finally:
-            machine.plain = was
-        if not same or machine.bailouts != bailouts:
+            runner.plain = was
+        if not same or runner.bailouts != bailouts:
             yield Trouble("forms", "the plain form and the module give different results", option_span(option))
 
     def _undo(self, before: Game, option: Option) -> Iterator[Trouble]:
@@ -311,7 +312,7 @@ class Examiner:
         changed = {cell for record in game.state.log[start:] for cell, _ in changes(record)}
         mixed = not changed.isdisjoint(chance)
         moved = {card for card, cell in enumerate(location) if cell in changed}
-        backs = set(uppermost(game))
+        backs = {card for _, card in game.table.sight.uppermost(game.state)}
         decision = before.decision
         assert decision is not None
         for player in self._players():

@@ -28,7 +28,7 @@ def lines_to(first: Game, then: Game) -> list[str]:
     for group, cell, name in holders:
         value = then.state.cells[cell]
         if not isinstance(group.type, HolderType) and first.state.cells[cell] != value:
-            text = literal(first.ruleset, value, group.type)
+            text = literal(first.table.names, value, group.type)
             if text is not None:
                 lines.append(f"{name} = {text}")
     return lines

@@ -15,8 +15,8 @@ from interpreter.base.plain_data import Json
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, Event, Mark, Seats, read
 from interpreter.engine.refusal import IllegalMove
-from interpreter.engine.sight import look_alike, may_see
 from interpreter.engine.views import context_of
+from interpreter.hidden.sight import may_see
 from interpreter.kernel.state import Record, Value
 from interpreter.lowering.constants import RuleFailure
 from interpreter.testing.channels import MOST_OPTIONS, Channel
@@ -65,7 +65,7 @@ class Twin:
         there = [*_told(self.other, self.other.state.log, self.player), _END]
         if here != there:
             return next((a, b) for a, b in zip(here, there, strict=False) if a != b)
-        if look_alike(game.table, game.state, self.other.state, self.player):
+        if game.table.sight.look_alike(game.state, self.other.state, self.player):
             return None
         views = game.view(self.player), self.other.view(self.player)
         name = next((name for name, value in views[0].items() if value != views[1][name]), None)

@@ -21,9 +21,9 @@ from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
 from interpreter.bots.player import Bot
 from interpreter.bots.registry import bots_of, default_bots
-from interpreter.engine.determinization import shuffled
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
+from interpreter.hidden.dealing import shuffled
 from interpreter.kernel.listeners import listen
 from interpreter.kernel.state import State
 from interpreter.language.types import BoolType, KindType
@@ -184,7 +184,8 @@ def _played(
     asked, ruleset = ruleset, ruleset.for_players(course.players)
     moments: list[Moment] = []
     try:
-        game = Game.seated(ruleset.table(course.players, ruleset.settings(course.settings)), course.seed, None)
+        table = ruleset.table(course.players, ruleset.settings(course.settings))
+        game = Game.seated(ruleset, table, course.seed, None)
     except (ValueError, RulesetError):  # the ruleset refuses these random settings
         played.refused += 1
         return

@@ -13,8 +13,8 @@ from interpreter.bots.player import Code, Stream
 from interpreter.bots.registry import bots_of, default_bots, policies_for
 from interpreter.compiler.build.policy_functions import Policies
 from interpreter.compiler.build.shapes import Unsupported
-from interpreter.compiler.wasm import compiled_machine as compiled
-from interpreter.compiler.wasm.compiled_machine import CompiledMachine
+from interpreter.compiler.wasm import runner as compiled
+from interpreter.compiler.wasm.runner import Runner
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
@@ -192,41 +192,41 @@ def test_what_a_bot_chose_is_known_to_be_legal_only_there(pebbles: Ruleset) -> N
         assert game.digest() == now
 
 
-def held(machine: CompiledMachine) -> list[str]:
-    """The policies in the module of a machine, by name; nothing where there is no module."""
-    return [key.partition(" ")[0] for key in machine.module.players] if machine.module is not None else []
+def held(runner: Runner) -> list[str]:
+    """The policies in the module of a runner, by name; nothing where there is no module."""
+    return [key.partition(" ")[0] for key in runner.module.players] if runner.module is not None else []
 
 
 def test_both_forms_follow_the_functions_of_a_policy() -> None:
     fast, plain = (load("pebbles", shelf=Shelf([ROOT])) for _ in range(2))
-    plain.table(2, plain.settings({})).machine.plain = True
+    plain.table(2, plain.settings({})).runner.plain = True
     assert choices(fast, "weighed", 2, 5) == choices(plain, "weighed", 2, 5)
-    machine = fast.table(2, fast.settings({})).machine
-    assert held(machine) == ["weighed"]
-    assert machine.bailouts == 0
+    runner = fast.table(2, fast.settings({})).runner
+    assert held(runner) == ["weighed"]
+    assert runner.bailouts == 0
 
 
 def test_equal_policies_come_into_the_module_once() -> None:
     pebbles = load("pebbles", shelf=Shelf([ROOT]))
     first = choices(pebbles, "eager", 2, 5)
-    machine = pebbles.table(2, pebbles.settings({})).machine
-    module, known = machine.module, held(machine)
+    runner = pebbles.table(2, pebbles.settings({})).runner
+    module, known = runner.module, held(runner)
     assert "eager" in known
     for _ in range(80):
         assert choices(pebbles, "eager", 2, 5) == first
-    assert machine.module is module
-    assert held(machine) == known
+    assert runner.module is module
+    assert held(runner) == known
 
 
 def test_a_policy_for_which_the_module_has_no_room_is_followed_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     rulesets = [load("pebbles", shelf=Shelf([ROOT])) for _ in range(2)]
     tables = [ruleset.table(2, ruleset.settings({})) for ruleset in rulesets]
     first = choices(rulesets[0], "eager", 2, 5)
-    assert held(tables[0].machine) == ["eager"]
+    assert held(tables[0].runner) == ["eager"]
     monkeypatch.setattr(compiled, "MOST_POLICIES", 0)
     assert choices(rulesets[1], "eager", 2, 5) == first
-    assert held(tables[1].machine) == []
-    assert tables[1].machine.bailouts == 0
+    assert held(tables[1].runner) == []
+    assert tables[1].runner.bailouts == 0
 
 
 def test_a_policy_that_the_module_cannot_hold_is_followed_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,8 +241,8 @@ def test_a_policy_that_the_module_cannot_hold_is_followed_all_the_same(monkeypat
 
     monkeypatch.setattr(Policies, "choosing", refuses)
     assert choices(rulesets[1], "eager", 2, 5) == first
-    assert tables[1].machine.module is not None, "random bots and rules stay there"
-    assert tables[1].machine.bailouts == 0
+    assert tables[1].runner.module is not None, "random bots and rules stay there"
+    assert tables[1].runner.bailouts == 0
 
 
 def test_a_policy_that_the_module_cannot_hold_does_not_keep_others_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,25 +254,25 @@ def test_a_policy_that_the_module_cannot_hold_does_not_keep_others_out(monkeypat
 
     monkeypatch.setattr(Policies, "choosing", refuses)
     ruleset = load("pebbles", shelf=Shelf([ROOT])).for_players(2)
-    machine = ruleset.table(2, ruleset.settings({})).machine
+    runner = ruleset.table(2, ruleset.settings({})).runner
     for patience in (1_000, 0):
-        machine.patience = patience
+        runner.patience = patience
         assert len(list(simulate(ruleset, bots_of("eager", ruleset, 2), 1))) == 1
-        assert (machine.module is None) == (patience > 0)
+        assert (runner.module is None) == (patience > 0)
     assert len(list(simulate(ruleset, bots_of("random", ruleset, 2), 1))) == 1
-    assert held(machine) == ["random"]
+    assert held(runner) == ["random"]
 
 
 def test_a_module_is_made_where_that_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REGELWERK_CACHE", "off")
     ruleset = load("pebbles", shelf=Shelf([ROOT]))
-    machine = ruleset.table(2, ruleset.settings({})).machine
-    machine.patience = 1_000
+    runner = ruleset.table(2, ruleset.settings({})).runner
+    runner.patience = 1_000
     first = choices(ruleset, "weighed", 2, 5)
-    assert machine.module is None
-    assert machine.patience < 1_000
-    machine.patience = 1e-9  # the set-up alone takes longer
+    assert runner.module is None
+    assert runner.patience < 1_000
+    runner.patience = 1e-9  # the set-up alone takes longer
     assert choices(ruleset, "weighed", 2, 5) == first
-    assert held(machine) == ["weighed"]
+    assert held(runner) == ["weighed"]
     assert choices(ruleset, "weighed", 2, 5) == first
-    assert machine.bailouts == 0
+    assert runner.bailouts == 0

@@ -34,7 +34,7 @@ class Played:
 
     def __init__(self, ruleset: Ruleset, *, plain: bool) -> None:
         self.game: Game = ruleset.new_game(2, 1)
-        self.game.machine.plain = plain
+        self.game.runner.plain = plain
         self.bots = {name: PolicyBot(policy) for name, policy in policies_for(ruleset).items()}
         self.stream = Stream(1, "seat 0")
 
@@ -55,7 +55,7 @@ class Played:
 @contextmanager
 def gives_up(game: Game) -> Iterator[None]:
     """Inside, each step of the module gives up when it has made its first choice."""
-    module: Any = game.machine.module
+    module: Any = game.runner.module
     works = module._step
 
     def fails(place: int) -> int:
@@ -112,13 +112,13 @@ def test_what_is_abandoned_after_a_failure_is_done_once(tmp_path: Path) -> None:
     with pytest.raises(RuleFailure):
         played.game.apply(played.choose("q"))
     option = played.choose()
-    before = played.game.machine.bailouts
+    before = played.game.runner.bailouts
     with gives_up(played.game):
         played.game.apply(option)
-    assert played.game.machine.bailouts == before + 1
+    assert played.game.runner.bailouts == before + 1
     assert played["score_all"] == len(played.game.choices) == 4
     played.game.apply(played.choose())
-    assert played.game.machine.bailouts == before + 1, "the module goes on"
+    assert played.game.runner.bailouts == before + 1, "the module goes on"
     assert played["score_all"] == 5
 
 
@@ -246,7 +246,7 @@ def test_loops_of_what_is_asked_leave_nothing_for_what_is_asked_next(tmp_path: P
     digests = []
     for plain in (True, False):
         game = Played(loaded(path), plain=plain).game
-        assert plain or game.machine.module is not None
+        assert plain or game.runner.module is not None
         for _ in range(3):
             game.apply({"do": "go"})
         digests.append(game.digest())

@@ -109,15 +109,15 @@ def test_a_layer_plays_alike_in_both_forms(tmp_path: Path) -> None:
     )
     stories = []
     for plain in (True, False):
-        machine = ruleset.table(2, ruleset.settings({})).machine
-        machine.plain, machine.bailouts = plain, 0
-        assert plain or machine.compile() is not None
+        runner = ruleset.table(2, ruleset.settings({})).runner
+        runner.plain, runner.bailouts = plain, 0
+        assert plain or runner.compile() is not None
         match = Match(ruleset, bots_of("weighed", ruleset, 2), 3)
         match.play()
         stories.append(match.game.choices)
     assert stories[0] == stories[1]
-    assert machine.player(policies_for(ruleset)["weighed"], None) is not None
-    assert machine.bailouts == 0
+    assert runner.player(policies_for(ruleset)["weighed"], None) is not None
+    assert runner.bailouts == 0
 
 
 OWN = """\

@@ -90,7 +90,7 @@ def test_few_of_many_options_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of bids that differ by a number alone the first ones, and others ever farther apart; what gives up always. Only
     the better half of them meets further worlds, until the budget is spent."""
     ruleset = load("germany-2018").for_players(3)
-    ruleset.table(3, ruleset.settings({})).machine.patience = 0.0
+    ruleset.table(3, ruleset.settings({})).runner.patience = 0.0
     match = Match(ruleset, bots_of("sensible", ruleset, 3), 1)
     while match.game.decision is not None and match.game.decision.name != "answer":
         match.step()

@@ -209,11 +209,11 @@ def test_a_ruleset_by_its_path(run: Run, tmp_path: Path) -> None:
 def test_measuring_leaves_games_as_they_are(toy_subject: Subject) -> None:
     """The form in which games run is the same afterwards, and so are the games."""
     before = toy_subject.ruleset.new_game(2, 5)
-    form = toy_subject.table.machine.plain
+    form = toy_subject.table.runner.plain
     toy_subject.package(0.001)
     toy_subject.sample(0.001)
     after = toy_subject.ruleset.new_game(2, 5)
-    assert toy_subject.table.machine.plain == form
+    assert toy_subject.table.runner.plain == form
     assert before.digest() == after.digest()
     assert before.decision is not None
     assert after.decision is not None

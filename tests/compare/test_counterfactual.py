@@ -13,17 +13,16 @@ from interpreter.bots.player import Bot
 from interpreter.bots.registry import bots_of
 from interpreter.compare.counterfactual import Fork, at_once, changes_of, compared, continuations, forked
 from interpreter.compare.variation import broken_laws, going_on, varied
-from interpreter.compiler.wasm import compiled_machine
+from interpreter.compiler.wasm import runner
 from interpreter.engine.game import Game
 from interpreter.engine.queries import value_of
 from interpreter.engine.refusal import IllegalMove
-from interpreter.engine.rules import Rules
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.simulate.simulation import Row, finished
 from tests.play.toy import changed
 
 
-def bots(ruleset: Rules) -> list[Bot]:
+def bots(ruleset: Ruleset) -> list[Bot]:
     return bots_of("random", ruleset, 2)
 
 
@@ -165,7 +164,7 @@ def with_overlay(folder: Path, text: str) -> Ruleset:
     return load(root / "pebbles.yaml", ["pebbles/other"])
 
 
-def forked_with(game: Game, ruleset: Ruleset, again: Callable[[Rules, str], Game] | None = None) -> Fork:
+def forked_with(game: Game, ruleset: Ruleset, again: Callable[[Ruleset, str], Game] | None = None) -> Fork:
     return forked(game, changes_of(game, ["pebbles/other"], ["pebbles/other"]), None, ruleset, again)
 
 
@@ -182,7 +181,7 @@ def test_an_overlay_that_only_changes_what_is_over_changes_nothing(
     patience: int, pebbles: Ruleset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its stretches have other numbers, and decisions that the game never meets."""
-    monkeypatch.setattr(compiled_machine, "PATIENCE", patience)
+    monkeypatch.setattr(runner, "PATIENCE", patience)
     game, other = pebbles.new_game(2, seed=1), with_overlay(tmp_path, BEFORE_THE_FORK)
     assert len(other.program.stretches) > len(pebbles.program.stretches)
     for _ in range(3):
@@ -199,12 +198,12 @@ def test_a_rule_that_is_being_carried_out_ends_as_it_began(
     patience: int, pebbles: Ruleset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next time it is the other."""
-    monkeypatch.setattr(compiled_machine, "PATIENCE", patience)
+    monkeypatch.setattr(runner, "PATIENCE", patience)
     game = pebbles.new_game(2, seed=1)
     fork = forked_with(game, with_overlay(tmp_path, LAST_ROUND))
     assert (fork.other, at_once(fork)["options"]) == (None, [7, 7])
     assert {b.decisions for _, b in finished(continuations(fork, bots, range(5)))} == {4}
-    assert (fork.changed(0).machine.compiled is not None) == (patience == 0)
+    assert (fork.changed(0).runner.compiled is not None) == (patience == 0)
 
 
 @pytest.mark.parametrize(
@@ -220,7 +219,7 @@ def test_an_overlay_that_cannot_join_applies_from_the_beginning(
         forked_with(game, other)
     begun: list[str] = []
 
-    def again(rules: Rules, because: str) -> Game:
+    def again(rules: Ruleset, because: str) -> Game:
         begun.append(because)
         assert isinstance(rules, Ruleset)
         return rules.new_game(2, seed=1)

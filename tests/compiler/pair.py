@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from interpreter.base.diagnostics import RulesetError
-from interpreter.compiler.wasm.compiled_machine import CompiledMachine
+from interpreter.compiler.wasm.runner import Runner
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.setup import set_up
 from interpreter.kernel.chance import Seeded
@@ -97,8 +97,8 @@ class Pair:
     name: str
     players: int
     seed: int
-    plain: CompiledMachine = field(init=False)
-    fast: CompiledMachine = field(init=False)
+    plain: Runner = field(init=False)
+    fast: Runner = field(init=False)
     a: State = field(init=False)
     b: State = field(init=False)
 
@@ -107,7 +107,7 @@ class Pair:
         self.a, self.b = first.clone(), first.clone()
         self.chance = Seeded(self.seed)
         self.failure: str | None = None
-        self._both(lambda machine, state: machine.start(state, self.chance))
+        self._both(lambda runner, state: runner.start(state, self.chance))
 
     def compare(self) -> None:
         assert self.a.frame == self.b.frame
@@ -118,8 +118,8 @@ class Pair:
     def options(self) -> list[tuple[int, tuple[Value, ...]]]:
         assert self.a.frame is not None
         index, locals_, _, _ = self.a.frame
-        plain = list(self.plain.options(self.a, list(locals_), self.plain.asks[index]))
-        assert plain == self.fast.codes(self.b)
+        plain = list(self.plain.machine.options(self.a, list(locals_), self.plain.machine.asks[index]))
+        assert plain == list(self.fast.listed(self.b))
         if self.fast.data(self.b, self.chance) is not None:  # it lives in the module now
             home: Any = self.b.home
             assert home.tried(lambda built: built.codes()) == plain, "the module lists them itself"
@@ -127,9 +127,9 @@ class Pair:
         return plain
 
     def choose(self, option: tuple[int, tuple[Value, ...]]) -> None:
-        self._both(lambda machine, state: machine.take(state, self.chance, *option))
+        self._both(lambda runner, state: runner.go(state, self.chance, option))
 
-    def _both(self, do: Callable[[CompiledMachine, State], object]) -> None:
+    def _both(self, do: Callable[[Runner, State], object]) -> None:
         """Do the same in both forms. A rule failure must be equal too, with its position and chain; it ends the
         game."""
         failures = [told(lambda: do(self.plain, self.a)), told(lambda: do(self.fast, self.b))]
@@ -151,14 +151,14 @@ def told(do: Callable[[], object]) -> str | None:
 
 
 @shared
-def machines(name: str, players: int) -> tuple[CompiledMachine, CompiledMachine, State]:
+def machines(name: str, players: int) -> tuple[Runner, Runner, State]:
     played = ruleset(name).for_players(players)
     program, values = played.program, played.settings({})
     plain, fast = set_up(program, players, values), played.table(players, values)
-    plain.machine.plain = True
-    assert fast.machine.ready() is not None
+    plain.runner.plain = True
+    assert fast.runner.ready() is not None
     assert plain.first.cells == fast.first.cells
-    return plain.machine, fast.machine, fast.first
+    return plain.runner, fast.runner, fast.first
 
 
 def picked(options: list[tuple[int, tuple[Value, ...]]], chance: random.Random) -> tuple[int, tuple[Value, ...]]:

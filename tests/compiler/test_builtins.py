@@ -21,8 +21,8 @@ from interpreter.compiler.ir.effect_analysis import may_fail
 from interpreter.compiler.ir.ops import inner
 from interpreter.compiler.wasm.assemble import FUEL, assembled
 from interpreter.compiler.wasm.codec import Codec
-from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.compiler.wasm.instance import Instance, Trap, compiled
+from interpreter.engine.setup import Table
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.builtins import BUILTINS, Builtin
@@ -148,10 +148,9 @@ CALLS = list(calls())
 class Both:
     """A small game in which both machines can make all calls."""
 
-    def __init__(self, machine: CompiledMachine) -> None:
-        assert machine.first is not None
-        self.machine, self.first = machine, machine.first
-        self.builder = builder = ModuleBuilder(machine)
+    def __init__(self, table: Table) -> None:
+        self.machine, self.first = table.machine, table.first
+        self.builder = builder = ModuleBuilder(table.machine)
         self.codec, self.given = Codec(builder), builder.memory.reserve(64 * 1024)
         names = [f"try.{number}" for number in range(len(CALLS))]
         builder.functions |= {name: self._function(name, call) for name, call in zip(names, CALLS, strict=True)}
@@ -205,7 +204,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Both:
     path = write(tmp_path_factory.mktemp("builtins"), family=TRACKED + SPACES)
     (path.parent / "maps" / "isles.yaml").write_text(WAYS, encoding="utf-8")
     ruleset = loaded(path)
-    return Both(ruleset.table(SEATS, ruleset.settings({})).machine)
+    return Both(ruleset.table(SEATS, ruleset.settings({})))
 
 
 def drawn(random: Random, word: str, type_: Type) -> Value:

@@ -533,9 +533,9 @@ def test_both_forms_come_to_the_same(name: str, tmp_path: Path) -> None:
     rulesets = loaded(path), loaded(path)
     for seed in range(2):
         fast, plain = (ruleset.new_game(2, seed) for ruleset in rulesets)
-        assert fast.machine.module is not None
-        assert not fast.machine.module.builder.left_out
-        fast.machine.bailouts, plain.machine.plain = 0, True
+        assert fast.runner.module is not None
+        assert not fast.runner.module.builder.left_out
+        fast.runner.bailouts, plain.runner.plain = 0, True
         chance = random.Random(seed)
         for _ in range(40):
             assert fast.state.difference(plain.state) == []
@@ -548,7 +548,7 @@ def test_both_forms_come_to_the_same(name: str, tmp_path: Path) -> None:
             choice = fast.decision.option(chance.choice(options[0])).as_dict()
             failures = [tried(game, dict(choice)) for game in (fast, plain)]
             assert failures[0] == failures[1]
-            assert fast.machine.bailouts == bool(failures[0])
+            assert fast.runner.bailouts == bool(failures[0])
             if failures[0]:
                 break
 
@@ -598,8 +598,8 @@ def test_numbers_that_the_module_has_no_room_for(name: str, tmp_path: Path) -> N
     family = FAMILY.replace(*TOTAL).replace("state:\n", "state:\n  wide: {value: int, start: 0}\n")
     path = write(tmp_path, act, rules, "", family)
     fast, plain = (loaded(path).new_game(2, 1) for _ in range(2))
-    assert fast.machine.module is not None
-    plain.machine.plain = True
+    assert fast.runner.module is not None
+    plain.runner.plain = True
     chance = random.Random(name)
     for _ in range(25):
         assert fast.decision is not None
@@ -636,12 +636,12 @@ def test_a_policy_asks_a_function_of_its_own_about_cards(tmp_path: Path) -> None
     for plain in (True, False):
         ruleset = loaded(path)
         match = Match(ruleset, [PolicyBot(policies_for(ruleset)["own"], in_world=True) for _ in range(2)], 1)
-        match.game.machine.plain = plain
+        match.game.runner.plain = plain
         stories.append([match.step() and match.game.digest() for _ in range(30)])
     assert stories[0] == stories[1]
-    module = match.game.machine.module
+    module = match.game.runner.module
     assert module is not None
-    assert (len(module.players), match.game.machine.bailouts) == (1, 0)
+    assert (len(module.players), match.game.runner.bailouts) == (1, 0)
     assert not module.builder.left_out
 
 
@@ -672,8 +672,8 @@ def test_each_decision_may_use_up_as_much_as_the_one_before(tmp_path: Path) -> N
     )
     sections = "policies:\n  first: {act: {prefer: any}}\n"
     ruleset = loaded(write(tmp_path, act, sections=sections))
-    machine = ruleset.new_game(2, 1).machine
-    seated = machine.whole([(policies_for(ruleset)["first"], None)] * 2)
+    runner = ruleset.new_game(2, 1).runner
+    seated = runner.whole([(policies_for(ruleset)["first"], None)] * 2)
     assert seated is not None
     found = seated[0].games([1], seated[1], 30)
     assert (found.decisions, found.rounds) == ([25], [25])

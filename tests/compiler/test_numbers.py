@@ -49,10 +49,10 @@ def test_both_forms_play_the_same_game(name: str) -> None:
 def test_both_forms_measure_the_same(name: str) -> None:
     rules, players = ruleset(name)
     bots = bots_of("random", rules, players)
-    machine = rules.table(players, rules.settings({})).machine
-    machine.plain = True
+    runner = rules.table(players, rules.settings({})).runner
+    runner.plain = True
     plain = list(finished(played(rules, bots, range(GAMES))))
-    machine.plain = False
+    runner.plain = False
     whole = WholeGames(rules, bots)
     module = [row for seed in range(GAMES) if (row := whole.row(seed)) is not None]
     assert len(module) == GAMES, "the module plays every game whole"
@@ -91,7 +91,7 @@ def test_the_only_seat_of_a_role_is_called_by_the_role() -> None:
     """Also behind a role with as many seats as a setting has items, and if the number of players is open."""
     rules, players = ruleset("fair/larger.yaml")
     for birds in (0, 3):
-        game = Game.begin(rules.table(players, rules.settings({"birds": "1" * birds})), 1, None)
+        game = Game.begin(rules, rules.table(players, rules.settings({"birds": "1" * birds})), 1, None)
         guard = players + 1 + birds
         spoken = Spoken(game.table, game.state, "en")
         assert [spoken.text(seat, SEAT) for seat in (0, players, guard)] == ["player 1", "clerk", "guard"]
@@ -101,7 +101,7 @@ def test_the_only_seat_of_a_role_is_called_by_the_role() -> None:
 
 def test_a_role_that_nobody_sees_may_be_any() -> None:
     rules, players = ruleset("fair/larger.yaml")
-    game = Game.begin(rules.table(players, rules.settings({})), 1, None)
+    game = Game.begin(rules, rules.table(players, rules.settings({})), 1, None)
     base = game.machine.constants.layout.base["duty"]
     worlds, stream = Worlds(game, 1), Stream(1, "test")
     dealt = {worlds.deal(number, stream.below).state.cells[base] for number in range(60)}

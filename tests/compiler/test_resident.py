@@ -21,7 +21,6 @@ from interpreter.compiler.wasm import instance
 from interpreter.compiler.wasm.instance import knows_unchecked
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
-from interpreter.engine.restore import load_game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.kernel.chance import Scripted, Seeded
 from interpreter.kernel.listeners import listen
@@ -42,9 +41,9 @@ def pair(name: str) -> tuple[Ruleset, Ruleset]:
 
 def begun(name: str, players: int, seed: int) -> tuple[Game, Game]:
     fast, plain = (each.for_players(players) for each in pair(name))
-    machines = [each.table(players, each.settings({})).machine for each in (fast, plain)]
-    assert machines[0].ready() is not None
-    machines[0].bailouts, machines[1].plain = 0, True
+    runners = [each.table(players, each.settings({})).runner for each in (fast, plain)]
+    assert runners[0].ready() is not None
+    runners[0].bailouts, runners[1].plain = 0, True
     return fast.new_game(players, seed), plain.new_game(players, seed)
 
 
@@ -93,7 +92,7 @@ def test_a_game_in_the_module_tells_what_the_plain_one_does(name: str, players: 
     """Choices, undo, clones with and without a log, saves and looks in any order, and three games at once."""
     chance = random.Random(choices)
     pairs = [begun(name, players, seed + number) for number in range(3)]
-    machine = pairs[0][0].machine
+    runner = pairs[0][0].runner
     for _ in range(120):
         number = chance.randrange(3)
         fast, plain = pairs[number]
@@ -113,7 +112,7 @@ def test_a_game_in_the_module_tells_what_the_plain_one_does(name: str, players: 
             case 5:
                 saved = fast.to_json()
                 assert saved == plain.to_json()
-                assert told(load_game(fast.ruleset, saved)) == told(load_game(plain.ruleset, saved))
+                assert told(fast.ruleset.load_game(saved)) == told(plain.ruleset.load_game(saved))
             case _:
                 code = chance.choice(plain.decision.codes[:60])
                 assert fast.accepts(plain.decision.option(code).as_dict())
@@ -121,7 +120,7 @@ def test_a_game_in_the_module_tells_what_the_plain_one_does(name: str, players: 
                 assert lives_there(fast)
     for fast, plain in pairs:
         assert told(fast) == told(plain)
-    assert machine.bailouts == 0
+    assert runner.bailouts == 0
 
 
 @pytest.mark.slow
@@ -134,10 +133,10 @@ def test_bots_that_are_asked_ahead_choose_as_ever(name: str, players: int, seed:
     plays ahead whenever bots choose."""
     chance = random.Random(choices)
     pairs = [begun(name, players, seed + number) for number in range(2)]
-    machine = pairs[0][0].machine
+    runner = pairs[0][0].runner
     known = policies_for(pairs[0][0].ruleset)
     names = [*known][:3]
-    announce(machine, pairs[0][0].ruleset, [PolicyBot(known[name]) for name in names])
+    announce(runner, pairs[0][0].ruleset, [PolicyBot(known[name]) for name in names])
     seats = [(chance.choice(names), chance.randrange(2)) for _ in range(players)]
     streams = [[Stream(seed, f"seat {number}") for number in range(2)] for _ in pairs[0]]
     bots = [[PolicyBot(policies_for(game.ruleset)[policy]) for policy, _ in seats] for game in pairs[0]]
@@ -164,7 +163,7 @@ def test_bots_that_are_asked_ahead_choose_as_ever(name: str, players: int, seed:
                 for game, row in zip(games, bots, strict=True):
                     row[seat] = PolicyBot(policies_for(game.ruleset)[seats[seat][0]])
             case 5:
-                whole = machine.whole([(bot.policy, None) for bot in bots[0]])
+                whole = runner.whole([(bot.policy, None) for bot in bots[0]])
                 assert whole is not None
                 whole[0].games([chance.randrange(100)], whole[1], 10_000)
             case 6:
@@ -180,13 +179,13 @@ def test_bots_that_are_asked_ahead_choose_as_ever(name: str, players: int, seed:
                             for game, row, own in zip(games, bots, streams, strict=True)
                         ]
                         assert chosen[0] == chosen[1]
-                    assert machine.compiled is not None
-                    machine.compiled.wait = machine.compiled.left = 0
+                    assert runner.compiled is not None
+                    runner.compiled.wait = runner.compiled.left = 0
                     for game, option in zip(games, chosen, strict=True):
                         game.apply(option if again % 2 else option.as_dict())
     for fast, plain in pairs:
         assert told(fast) == told(plain)
-    assert machine.bailouts == 0
+    assert runner.bailouts == 0
 
 
 def test_what_fails_ahead_fails_in_its_turn(tmp_path: Path) -> None:
@@ -251,7 +250,7 @@ def test_a_state_that_is_changed_from_outside_comes_out_and_goes_back() -> None:
             game.state.cells[cell] = 7 + number
         assert fast.digest() == plain.digest()
     assert told(fast) == told(plain)
-    assert fast.machine.bailouts == 0
+    assert fast.runner.bailouts == 0
 
 
 def test_what_was_looked_at_stays_as_it_was() -> None:
@@ -316,16 +315,16 @@ def test_a_game_goes_on_at_another_table() -> None:
     """A state that lives in the module of one table is played on at an equal one, in the module of that."""
     fast, plain = begun("goofspiel", 3, 4)
     other = load("goofspiel").for_players(3)
-    machine = other.table(3, other.settings({})).machine
-    assert machine.ready() is not None
-    moved = Game(other.table(3, other.settings({})), fast.state.clone(), fast.chance, fast.origin)
+    runner = other.table(3, other.settings({})).runner
+    assert runner.ready() is not None
+    moved = Game(other, other.table(3, other.settings({})), fast.state.clone(), fast.chance, fast.origin)
     chance = random.Random(3)
     for _ in range(30):
         assert plain.decision is not None
         made((moved, plain), chance.choice(plain.decision.codes[:30]))
         assert moved.digest() == plain.digest()
     assert moved.state.home is not None
-    assert moved.state.home.built is machine.module  # type: ignore[attr-defined]
+    assert moved.state.home.built is runner.module  # type: ignore[attr-defined]
     assert fast.digest() != moved.digest()
 
 
@@ -352,23 +351,23 @@ def test_ordinary_calls_play_the_same_games(monkeypatch: pytest.MonkeyPatch) -> 
             made((fast, plain), chance.choice(plain.decision.codes))
         assert lives_there(fast)
     assert told(fast) == told(plain)
-    assert fast.machine.bailouts == 0
+    assert fast.runner.bailouts == 0
     pair.cache_clear()
 
 
 def test_a_further_policy_makes_another_module_and_games_go_on() -> None:
-    pair.cache_clear()  # other tests may have taught the machine these policies
+    pair.cache_clear()  # other tests may have taught the runner these policies
     fast, plain = begun("goofspiel", 3, 4)
-    machine = fast.machine
+    runner = fast.runner
     copies = [fast.clone() for _ in range(3)]
-    before = machine.module
+    before = runner.module
     for policy in policies_for(fast.ruleset).values():
-        assert machine.player(policy, None) is not None
-    assert machine.module is not before
+        assert runner.player(policy, None) is not None
+    assert runner.module is not before
     chance = random.Random(3)
     for _ in range(30):
         assert plain.decision is not None
         code = chance.choice(plain.decision.codes[:30])
         made((fast, *copies, plain), code)
         assert {game.digest() for game in (fast, *copies, plain)} == {plain.digest()}
-    assert machine.bailouts == 0
+    assert runner.bailouts == 0

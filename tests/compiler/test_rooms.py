@@ -14,7 +14,7 @@ from interpreter.authoring.validation import validate
 from interpreter.base.diagnostics import RulesetError
 from interpreter.bots.planless import RandomBot
 from interpreter.cli.main import cli
-from interpreter.compiler.wasm import compiled_machine
+from interpreter.compiler.wasm import runner as compiled
 from interpreter.engine.ruleset import Ruleset
 from interpreter.lowering.watches import MOST_WATCHES
 from interpreter.play.module_export import standalone
@@ -37,7 +37,7 @@ def made(folder: Path, act: str, sections: str = "", state: str = "", seats: str
 
 def rows(ruleset: Ruleset, number: int, *, plain: bool = False) -> list[tuple[object, ...]]:
     """Let random bots play some games as simulations do, and return what they were like."""
-    ruleset.table(2, ruleset.settings({})).machine.plain = plain
+    ruleset.table(2, ruleset.settings({})).runner.plain = plain
     games = WholeGames(ruleset, [RandomBot(), RandomBot()])
     found: list[tuple[object, ...]] = []
     for seed in range(number):
@@ -117,14 +117,14 @@ def test_a_room_that_is_too_small_grows(tmp_path: Path, name: str) -> None:
     act, sections, state = GROWING[name]
     path = made(tmp_path, act, sections, f"  thing: {{value: {state}}}\n")
     ruleset = loaded(path)
-    machine = ruleset.table(2, {}).machine
+    runner = ruleset.table(2, {}).runner
     found = rows(ruleset, 12)
     assert found == rows(loaded(path), 12, plain=True)
-    assert machine.rooms
-    assert not machine.reasons
-    given_up = machine.bailouts
+    assert runner.rooms
+    assert not runner.reasons
+    given_up = runner.bailouts
     assert rows(ruleset, 12) == found
-    assert machine.bailouts == given_up  # from now on everything has room
+    assert runner.bailouts == given_up  # from now on everything has room
     assert outcome(path) == "plays"
 
 
@@ -132,10 +132,10 @@ def test_a_module_that_has_grown_is_kept(tmp_path: Path) -> None:
     path = made(tmp_path, *GROWING["a list"][:2], "  thing: {value: list of int, start: []}\n")
     first, again = loaded(path), loaded(path)
     rows(first, 6)
-    machine = again.table(2, {}).machine
+    runner = again.table(2, {}).runner
     assert rows(again, 6) == rows(loaded(path), 6, plain=True)
-    assert machine.rooms == first.table(2, {}).machine.rooms
-    assert not machine.bailouts
+    assert runner.rooms == first.table(2, {}).runner.rooms
+    assert not runner.bailouts
 
 
 def test_a_game_that_was_begun_goes_on_where_another_has_made_the_module_grow(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_game_that_was_begun_goes_on_where_another_has_made_the_module_grow(tm
         game.apply({"do": "some", "x": 2})
     copy = game.clone()
     rows(ruleset, 4)
-    assert ruleset.table(2, {}).machine.rooms
+    assert ruleset.table(2, {}).runner.rooms
     assert game.digest() == copy.digest()
     for each in (game, copy):
         each.apply({"do": "some", "x": 1})
@@ -178,9 +178,9 @@ def test_what_a_game_starts_with_has_room(tmp_path: Path, start: str, where: str
     thing = f"{'    ' if where == 'seats' else '  '}thing: {{value: {start}}}\n"
     path = made(tmp_path, playing("who.score += x"), RECORDS, **{where: thing})
     ruleset = loaded(path)
-    machine = ruleset.table(2, {}).machine
+    runner = ruleset.table(2, {}).runner
     assert rows(ruleset, 3) == rows(loaded(path), 3, plain=True)
-    assert (machine.bailouts, machine.reasons) == (0, {})
+    assert (runner.bailouts, runner.reasons) == (0, {})
     assert standalone(loaded(path), 2, {}, ["random"]).manifest["left_out"] == {}
 
 
@@ -190,7 +190,7 @@ def test_many_options_are_listed_by_the_module(tmp_path: Path) -> None:
     ruleset = loaded(path)
     assert 366 * 366 > 131_072
     assert rows(ruleset, 2) == rows(loaded(path), 2, plain=True)
-    assert not ruleset.table(2, {}).machine.bailouts
+    assert not ruleset.table(2, {}).runner.bailouts
 
 
 def with_seats(folder: Path, number: int) -> Path:
@@ -215,7 +215,7 @@ def test_many_seats_have_room(tmp_path: Path, number: int) -> None:
     path = with_seats(tmp_path, number)
     ruleset = loaded(path)
     settings = ruleset.settings({})
-    assert ruleset.table(2, settings).machine.compile() is not None
+    assert ruleset.table(2, settings).runner.compile() is not None
     assert rows(ruleset, 2) == rows(loaded(path), 2, plain=True)
     built = standalone(ruleset, 2, settings, ["random"])
     assert len(built.manifest["seats"]) == number + 2
@@ -242,10 +242,10 @@ def test_standing_rules_of_many_seats_share_a_watch(tmp_path: Path) -> None:
     """Forty rules for each of two seats: as many as there is room for have a watch for each seat."""
     path = made(tmp_path, playing("who.score += x"), rules_of_seats(40))
     ruleset = loaded(path)
-    machine = ruleset.table(2, {}).machine
-    assert len(machine.constants.watches) == MOST_WATCHES
+    runner = ruleset.table(2, {}).runner
+    assert len(runner.machine.constants.watches) == MOST_WATCHES
     assert rows(ruleset, 6) == rows(loaded(path), 6, plain=True)
-    assert (machine.bailouts, machine.reasons) == (0, {})
+    assert (runner.bailouts, runner.reasons) == (0, {})
     few = loaded(made(tmp_path / "few", playing("who.score += x"), rules_of_seats(8)))
     assert len(few.table(2, {}).machine.constants.watches) == 16
 
@@ -353,11 +353,11 @@ def test_a_module_grows_once_the_plain_form_has_played_for_long(
     """Compiling costs more than a few choices of the plain form."""
     path = made(tmp_path, *GROWING["a list"][:2], "  thing: {value: list of int, start: []}\n")
     ruleset = loaded(path)
-    machine = ruleset.table(2, {}).machine
-    monkeypatch.setattr(compiled_machine, "PATIENCE", 100)  # from the first compilation on
+    runner = ruleset.table(2, {}).runner
+    monkeypatch.setattr(compiled, "PATIENCE", 100)  # from the first compilation on
     found = rows(ruleset, 3)
-    assert (machine.rooms, machine.reasons) == ({}, {})
-    assert machine.bailouts
-    machine.patience = 0
+    assert (runner.rooms, runner.reasons) == ({}, {})
+    assert runner.bailouts
+    runner.patience = 0
     assert rows(ruleset, 3) == found
-    assert len(machine.rooms) == 1  # it has grown once, and waits again
+    assert len(runner.rooms) == 1  # it has grown once, and waits again

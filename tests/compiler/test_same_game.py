@@ -70,21 +70,21 @@ def test_a_game_goes_on_in_the_other_form(table: tuple[str, int], seed: int, cho
         if steady.frame is None:
             break
         index, locals_, _, _ = steady.frame
-        options = list(plain.options(steady, list(locals_), plain.asks[index]))
-        assert options == list(fast.options(mixed, list(locals_), fast.asks[index]))
+        options = list(plain.machine.options(steady, list(locals_), plain.machine.asks[index]))
+        assert options == list(fast.machine.options(mixed, list(locals_), fast.machine.asks[index]))
         assert plain.is_free(steady) == fast.is_free(mixed) == (len(options) > 1)
         option = picked(options, random_)
         if random_.random() < 0.2:
             before = mixed.digest()
             some = fast if random_.random() < 0.5 else plain
-            if told(partial(some.take, mixed, chance, *picked(options, random_))) is None:
+            if told(partial(some.go, mixed, chance, picked(options, random_))) is None:
                 assert undo(mixed) is not None
             assert mixed.digest() == before
         if random_.random() < 0.1:
             mixed = mixed.clone()
         failures = []
-        for machine, state in ((plain, steady), (fast if random_.random() < 0.5 else plain, mixed)):
-            failures.append(told(partial(machine.take, state, chance, *option)))
+        for runner, state in ((plain, steady), (fast if random_.random() < 0.5 else plain, mixed)):
+            failures.append(told(partial(runner.go, state, chance, option)))
         assert failures[0] == failures[1]
         if failures[0] is not None:
             break
@@ -120,11 +120,11 @@ def test_whole_games_end_alike(name: str) -> None:
 def _apply(game: Game, option: tuple[int, tuple[Value, ...]], *, in_plain: bool) -> None:
     decision = game.decision
     assert decision is not None
-    game.machine.plain = in_plain
+    game.runner.plain = in_plain
     try:
         game.apply(decision.option(option))
     finally:
-        game.machine.plain = False
+        game.runner.plain = False
 
 
 def _hears(heard: list[tuple[str, list[Value]]], state: State, word: str) -> None:

@@ -53,7 +53,7 @@ class Pair:
         self.players, self.given = players, given
         table = self.ruleset.table(players, self.ruleset.settings(given))
         self.machine = table.machine
-        self.machine.plain = True
+        table.runner.plain = True
         self.builder = ModuleBuilder(self.machine)
         self.codec = Codec(self.builder)
         self.policies = [policy for other, policy in POLICIES if other == name]

@@ -56,7 +56,7 @@ def test_the_view_tells_what_is_asked_about() -> None:
 def test_options_that_fail_fail_at_every_reading(plain: bool, tmp_path: Path) -> None:
     act = "choose say by seats[0]:\n  tell n in 1 .. 2\n  stop if first(pile).number > 2\n  pass"
     game = game_of(tmp_path, act)
-    game.machine.plain = plain or game.machine.ready() is None
+    game.runner.plain = plain or game.runner.ready() is None
     decision = game.decision
     assert decision is not None
     for _ in range(2):

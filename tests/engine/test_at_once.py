@@ -51,7 +51,7 @@ CHOICES: list[tuple[int, dict[str, Any]]] = [
 def test_any_order_leads_to_the_same(order: tuple[int, ...], plain: bool, ruleset: Ruleset) -> None:
     """What is chosen stays unknown till all have chosen, and is done in the order of the list."""
     games = ruleset.new_game(3, 1), ruleset.new_game(3, 1)
-    games[0].machine.plain = plain
+    games[0].runner.plain = plain
     for (by, choice), number in zip(CHOICES, order, strict=True):
         games[0].apply(choice, by)
         seat, other = CHOICES[number]
@@ -59,7 +59,7 @@ def test_any_order_leads_to_the_same(order: tuple[int, ...], plain: bool, rulese
         games[1].apply(other, by=seat)
     assert games[0].digest() == games[1].digest()
     assert [seat["score"] for seat in games[1].view()["seats"]] == [20, 0, 31]
-    assert games[0].machine.bailouts == 0
+    assert games[0].runner.bailouts == 0
 
 
 def test_who_has_not_chosen_may_choose(ruleset: Ruleset) -> None:

@@ -21,8 +21,8 @@ from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.source import SourceFile
 from interpreter.bots.registry import bots_of
 from interpreter.cli.main import cli
-from interpreter.compiler.wasm import compiled_machine as compiled
 from interpreter.compiler.wasm import module
+from interpreter.compiler.wasm import runner as compiled
 from interpreter.engine import cache
 from interpreter.engine import ruleset as rulesets
 from interpreter.engine.cache import kept_trees
@@ -524,16 +524,16 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_a_module_comes_back_and_is_used_at_once(kept: Path, made: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second machine of the same table and policy compiles nothing, however much patience it has."""
+    """A second runner of the same table and policy compiles nothing, however much patience it has."""
     stories = []
     for patience in (0, 1_000_000):
         monkeypatch.setattr(compiled, "PATIENCE", patience)
         ruleset = load("goofspiel")
         stories.append(story(ruleset))
-        machine = ruleset.table(4, ruleset.settings({})).machine
-        assert machine.module is not None
-        assert [key.split()[0] for key in machine.module.players] == ["sensible"]
-        assert machine.bailouts == 0
+        runner = ruleset.table(4, ruleset.settings({})).runner
+        assert runner.module is not None
+        assert [key.split()[0] for key in runner.module.players] == ["sensible"]
+        assert runner.bailouts == 0
         assert made == ["sensible"]
     assert stories[0] == stories[1]
 
@@ -543,7 +543,7 @@ def test_another_process_uses_a_module_at_once(kept: Path) -> None:
     script = """
 import interpreter
 from interpreter.compiler.wasm import module
-from interpreter.compiler.wasm import compiled_machine as machine
+from interpreter.compiler.wasm import runner as machine
 from interpreter.bots.registry import bots_of
 from interpreter.cli.main import cli
 from interpreter.play.match import Match
@@ -551,7 +551,7 @@ module._made = None
 ruleset = interpreter.load("goofspiel")
 match = Match(ruleset, bots_of("random", ruleset, 3), 4)
 match.play()
-used = match.game.machine
+used = match.game.runner
 print(match.game.digest(), used.patience == machine.PATIENCE, used.module is not None, used.bailouts)
 """
     ruleset = load("goofspiel")

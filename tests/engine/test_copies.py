@@ -52,7 +52,7 @@ def ruleset(tmp_path: Path) -> Ruleset:
 
 
 def _begun(ruleset: Ruleset, *, plain: bool = False) -> Game:
-    ruleset.table(2, ruleset.settings({})).machine.plain = plain
+    ruleset.table(2, ruleset.settings({})).runner.plain = plain
     return ruleset.new_game(2, chance=Scripted({"deck": [[1, 1, 2, 1]]}))
 
 

@@ -279,7 +279,7 @@ def programs(folder: Path, first: int, number: int) -> tuple[int, int, int, int]
             game = game_of(folder / str(seed), writer.program(), sections, setup, seed=seed)
         except RuleFailure:
             continue
-        game.machine.plain = True
+        game.runner.plain = True
         for _ in range(12):
             decision = game.decision
             if decision is None:
@@ -321,7 +321,7 @@ def test_in_our_rules_a_seat_foresees_only_what_hidden_things_do_not_change(
     """Most choices can be taken back; none that draws or shows something."""
     rng = random.Random(players)
     game = interpreter.load(ruleset, overlays).new_game(players, seed=3)
-    monkeypatch.setattr(game.machine, "plain", True)
+    monkeypatch.setattr(game.runner, "plain", True)
     own: list[bool] = []
     apart = 0
     while game.decision is not None and len(own) < 60:

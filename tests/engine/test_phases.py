@@ -63,7 +63,7 @@ def write_acts(folder: Path, sections: str, rules: str) -> Path:
 @pytest.mark.parametrize("plain", [True, False])
 def test_acts_are_phases_that_take_place_while_their_condition_holds(tmp_path: Path, plain: bool) -> None:
     ruleset = loaded(game_of(tmp_path))
-    ruleset.table(2, ruleset.settings({})).machine.plain = plain
+    ruleset.table(2, ruleset.settings({})).runner.plain = plain
     told: list[Line | BoardTable] = []
     match = Match(ruleset, [RandomBot(), RandomBot()], 1, {}, watchers=[Narrator(told.append)])
     match.play()
@@ -86,7 +86,7 @@ STANDING = """
 @pytest.mark.parametrize("plain", [True, False])
 def test_a_standing_rule_wakes_when_the_phase_that_it_reads_begins(tmp_path: Path, plain: bool) -> None:
     ruleset = loaded(write_acts(tmp_path, SECTIONS + STANDING, RULES))
-    ruleset.table(2, ruleset.settings({})).machine.plain = plain
+    ruleset.table(2, ruleset.settings({})).runner.plain = plain
     match = Match(ruleset, [RandomBot(), RandomBot()], 1, {})
     match.play()
     lines = [line.text for line in match.game.log() if line.kind == "event"]

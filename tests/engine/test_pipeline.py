@@ -9,19 +9,19 @@ import pytest
 from click.testing import CliRunner
 
 from interpreter.cli.main import cli
-from interpreter.engine.pipeline import PASSES, Pass, examine
+from interpreter.engine.pipeline import examine
 from interpreter.reading.files import shelf_for
 
 PEBBLES = Path(__file__).parents[1] / "play" / "rulesets" / "pebbles"
-NAMES = [each.name for each in PASSES]
+NAMES = ["statements", "compose", "citations", "check", "policies", "reach", "laws", "unused"]
 
 
 def ran(root: Path, *, tables: bool = True) -> list[str]:
     names: list[str] = []
 
-    def timed(each: Pass, seconds: float) -> None:
+    def timed(name: str, seconds: float) -> None:
         assert seconds >= 0
-        names.append(each.name)
+        names.append(name)
 
     path = root / "pebbles.yaml"
     shelf = shelf_for(path)
@@ -36,7 +36,7 @@ def test_all_run_in_their_order() -> None:
 
 
 def test_without_tables_no_program_is_made() -> None:
-    assert ran(PEBBLES, tables=False) == [name for name in NAMES if name not in ("lower", "laws")]
+    assert ran(PEBBLES, tables=False) == [name for name in NAMES if name != "laws"]
 
 
 def test_an_error_stops_what_wants_none(tmp_path: Path) -> None:

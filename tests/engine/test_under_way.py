@@ -15,7 +15,6 @@ from interpreter.bots.player import Stream
 from interpreter.bots.registry import bots_of
 from interpreter.engine.determinization import Undealt, Worlds, otherwise
 from interpreter.engine.game import Game
-from interpreter.engine.restore import load_game
 from interpreter.engine.ruleset import load
 from interpreter.reading.files import shelf_for
 from tests.hiding import FAMILY, game_of
@@ -39,14 +38,14 @@ def held(game: Game, player: int | None, rule: str) -> dict[str, Any]:
 def test_the_auction_of_power_grid(plain: bool) -> None:
     """The plant on offer, the highest bid, who made it, and who has passed."""
     game = interpreter.load("germany-2018").new_game(players=4, seed=7)
-    game.machine.plain = plain
+    game.runner.plain = plain
     for choice in ({"do": "offer", "plant": 4, "bid": 4}, {"do": "raise", "amount": 6}, {"do": "pass"}):
         game.apply(choice)
     for player in (None, 0, 3):
         sale = held(game, player, "sell")
         assert (sale["what"], sale["price"], sale["best"], sale["next"]) == (4, 6, 2, 0)
         assert [seat for seat in sale["rivals"] if seat not in [*sale["ring"], sale["next"]]] == [3]
-    again = load_game(game.ruleset, game.to_json())
+    again = game.ruleset.load_game(game.to_json())
     assert again.view(1) == game.view(1)
     game.undo()
     assert held(game, 1, "sell")["next"] == 3
@@ -162,7 +161,7 @@ def test_what_a_player_sees_of_locals(tmp_path: Path, case: str, plain: bool) ->
     text, wanted = HELD[case]
     chance = {"luck": [2]} if "as luck" in text else {}
     game = loaded(write(tmp_path, f"{text}\n{ASK}", HELPERS)).new_game(2, seed=1, chance=chance)
-    game.machine.plain = plain
+    game.runner.plain = plain
     while game.decision is not None and game.decision.name != "say":
         game.apply(game.decision.options[0])
     assert held(game, 1, "act") == wanted
@@ -241,7 +240,7 @@ def test_who_cannot_tell_two_games_apart_sees_the_same_procedures(tmp_path: Path
     noticed: dict[str, str] = {}
     for number, kept in product(range(12), range(3)):
         game = ruleset.new_game(2, seed=number)
-        game.machine.plain = bool(number % 2)
+        game.runner.plain = bool(number % 2)
         history = ""
         while (decision := game.decision) is not None:
             view = game.view(1)

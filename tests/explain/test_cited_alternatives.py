@@ -67,7 +67,7 @@ def _loaded(tmp_path: Path, overlay: str) -> Ruleset:
 @pytest.mark.parametrize("plain", [True, False])
 def test_the_log_and_the_refusal_name_the_statements_of_the_alternative(tmp_path: Path, plain: bool) -> None:
     ruleset = _loaded(tmp_path, OVERLAY)
-    ruleset.table(2, ruleset.settings({})).machine.plain = plain
+    ruleset.table(2, ruleset.settings({})).runner.plain = plain
     game = ruleset.new_game(2, seed=1)
     decision = game.decision
     assert decision is not None

@@ -12,8 +12,7 @@ from click.testing import CliRunner
 
 from interpreter.cli.main import cli
 from interpreter.engine.citations import lowest_in_force
-from interpreter.engine.rules import Rules
-from interpreter.engine.ruleset import load
+from interpreter.engine.ruleset import Ruleset, load
 from interpreter.explain.cross_reference import Explanation
 from interpreter.explain.names import Lexicon, explain
 from interpreter.language import core
@@ -35,7 +34,7 @@ def told(name: str, id: str = "germany-2018") -> dict[str, Explanation]:
     return {found.kind: found for found in lexicon(id).explain(name)}
 
 
-def usable(ruleset: Rules) -> Iterator[str]:
+def usable(ruleset: Ruleset) -> Iterator[str]:
     """Yield every name that rules of a ruleset can use, from its model and the registries of the language."""
     model = ruleset.model
     yield from FUNCTIONS
@@ -72,7 +71,7 @@ def test_every_name_that_rules_can_use_is_explained(id: str) -> None:
         assert all(found.facts or found.parts or found.uses for found in explanations), name
 
 
-def used(ruleset: Rules) -> Iterator[tuple[str, core.Core]]:
+def used(ruleset: Ruleset) -> Iterator[tuple[str, core.Core]]:
     """Yield the names in checked rules, each with the expression or step that uses it."""
     model = ruleset.model
     rules = ruleset.composition.sections["rules"]

@@ -112,7 +112,7 @@ def test_what_follows_an_own_turn_is_not_told(seat: int, told: str, tmp_path: Pa
 def test_it_comes_true(ruleset: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rng, told = random.Random(3), 0
     game = load(ruleset).new_game(3, 3)
-    monkeypatch.setattr(game.machine, "plain", True)
+    monkeypatch.setattr(game.runner, "plain", True)
     while game.decision is not None:
         decision, option = game.decision, rng.choice(game.decision.options)
         at, words = len(game.state.log), Foresight(game, decision).first(option.code)

@@ -15,7 +15,6 @@ from interpreter.bots.registry import bots_of
 from interpreter.engine.determinization import Worlds, otherwise
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.engine.sight import look_alike
 from interpreter.engine.views import pending
 from interpreter.play.match import Match
 from interpreter.reading.files import shelf_for
@@ -52,10 +51,10 @@ def guesses(ruleset: Ruleset, games: int) -> tuple[list[int], list[str]]:
 
 def test_a_policy_does_not_see_what_its_seat_may_not_see(cups: Ruleset) -> None:
     """It looks under the cups before it guesses, and wins no more than a third; the same in both forms."""
-    machine = cups.table(2, cups.settings({})).machine
-    machine.plain = True
+    runner = cups.table(2, cups.settings({})).runner
+    runner.plain = True
     plain = guesses(cups, 60)
-    machine.plain = False
+    runner.plain = False
     fast = guesses(cups, 60)
     assert plain == fast
     assert 25 < sum(plain[0]) < 55
@@ -273,12 +272,12 @@ def test_what_is_on_hidden_cards_and_names_them_is_dealt_anew(tmp_path: Path, ca
     type_, text = TOLD_NOTHING[case]
     one, two = pair(tmp_path, text, type_)
     assert one.digest() != two.digest()
-    assert look_alike(one.table, one.state, two.state, 0)
+    assert one.table.sight.look_alike(one.state, two.state, 0)
     cells = []
     for game in (one, two):
         worlds, random = Worlds(game, 0), Stream(1, "test")
         dealt = [worlds.deal(number, random.below) for number in range(10)]
-        assert all(look_alike(game.table, game.state, world.state, 0) for world in dealt)
+        assert all(game.table.sight.look_alike(game.state, world.state, 0) for world in dealt)
         cells.append([tuple(world.state.cells) for world in dealt])  # locals that nothing reads may differ
     assert cells[0] == cells[1]
     assert len(set(cells[0])) == 10
@@ -336,13 +335,13 @@ def test_games_that_look_alike_show_the_same(ruleset: str, overlays: tuple[str, 
             continue
         for player in (0, 1):
             other = otherwise(game, player, draw)
-            assert look_alike(game.table, game.state, other.state, player)
+            assert game.table.sight.look_alike(game.state, other.state, player)
             assert shown(game, player) == shown(other, player)
             alike += other.digest() != game.digest()
             for each in (player, 2):
                 ahead = game.clone()
                 ahead.apply(next(iter(game.decision.options)) if game.decision else {})
-                seen = look_alike(game.table, game.state, ahead.state, each)
+                seen = game.table.sight.look_alike(game.state, ahead.state, each)
                 assert (
                     not seen
                     or {**shown(game, each)["view"], **pending(ahead.table, ahead.state, each)}
@@ -398,7 +397,7 @@ def policies(**lines: str) -> str:
 def said(folder: Path, act: str, sections: str, bots: str, plain: bool) -> tuple[list[str], list[str]]:
     """What seat 0 chooses by a policy with 20 streams, in two games that differ in a hidden number."""
     first = game_of(folder, act, sections, WROTE)
-    first.machine.plain = plain
+    first.runner.plain = plain
     found = []
     for hidden in (10, 90):
         game = first.clone(log=True)

@@ -14,7 +14,6 @@ from interpreter.compiler.wasm.codec import Codec
 from interpreter.engine.determinization import Worlds
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.engine.sight import look_alike, veils
 from interpreter.lowering.constants import RuleFailure
 from interpreter.play.match import Match
 from interpreter.play.module_export import Standalone, standalone
@@ -55,7 +54,7 @@ def built(name: str, people: int, overlays: tuple[str, ...] = ()) -> tuple[Rules
     ruleset = load(name, overlays)
     people = people or ruleset.players.usual
     ruleset = ruleset.for_players(people)
-    ruleset.table(people, ruleset.settings({})).machine.plain = True  # it says what is right
+    ruleset.table(people, ruleset.settings({})).runner.plain = True  # it says what is right
     policies = POLICIES if name not in [small for small, _, _ in SMALL] else ("random",)
     return ruleset, standalone(ruleset, people, ruleset.settings({}), policies)
 
@@ -219,7 +218,7 @@ def test_a_view_has_what_the_seat_may_see_and_masks_the_rest(name: str, people: 
         put(alone, made, game)
         for seat in range(people):
             content, mask = alone.view(seat)
-            hidden = veils(game.table, game.state, seat)
+            hidden = game.table.sight.veils(game.state, seat)
             for group in alone.manifest["cells"]:
                 if group["name"] not in model.groups:
                     continue
@@ -261,7 +260,7 @@ def test_worlds_that_a_seat_cannot_tell_apart_have_one_view(name: str, people: i
             break
         for seat in range(people):
             world = Worlds(game, seat, replay=False).dealt(chance.randrange)
-            if not look_alike(game.table, game.state, world.state, seat):
+            if not game.table.sight.look_alike(game.state, world.state, seat):
                 continue
             put(alone, made, game)
             mine, whole = alone.view(seat), alone.call("digest")

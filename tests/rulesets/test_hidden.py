@@ -26,7 +26,7 @@ def moments(ruleset: str, players: int, seed: int, monkeypatch: pytest.MonkeyPat
     """A random game, now and then; in the plain form, for the fast one takes longer to make than one game."""
     rng = random.Random(seed)
     game = interpreter.load(ruleset).new_game(players=players, seed=seed)
-    monkeypatch.setattr(game.machine, "plain", True)
+    monkeypatch.setattr(game.runner, "plain", True)
     number = 0
     while (decision := game.decision) is not None:
         if number % 61 == 0:

@@ -47,7 +47,7 @@ def test_games_with_robots_come_to_an_end(number: int, id: str, monkeypatch: pyt
     for bots in ("random",) if again else ("greedy", "random"):
         match = Match(ruleset, bots_of(bots, ruleset, people), number, {"robots": robots})
         if again:
-            monkeypatch.setattr(match.game.machine, "plain", True)
+            monkeypatch.setattr(match.game.runner, "plain", True)
         result = match.play()
         assert result is not None
         assert min(result.places) == 1

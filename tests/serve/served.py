@@ -289,4 +289,4 @@ class Player:
 def now(live: Live) -> Game:
     """Return a copy of the game of a table. Its ruleset is a copy too, so that it shares no machine with the server,
     which runs in another thread."""
-    return replay_game(replace(live.ruleset, _tables={}, _taking={}), live.as_log)
+    return replay_game(replace(live.ruleset, _tables={}, seated={}), live.as_log)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from interpreter.bots.registry import bots_of
-from interpreter.compiler.wasm import compiled_machine, instance, module
+from interpreter.compiler.wasm import instance, module, runner
 from interpreter.engine.ruleset import load
 from interpreter.play.game_records import Choice, SavedGame, read_saved_game, replay_game, write_log
 from interpreter.play.match import Match
@@ -402,7 +402,7 @@ def builders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The threads that build modules, which is due at once, with a cache of their own."""
     pytest.importorskip("wasmtime")
     monkeypatch.setenv("REGELWERK_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(compiled_machine, "PATIENCE", 1e-9)  # the set-up takes longer
+    monkeypatch.setattr(runner, "PATIENCE", 1e-9)  # the set-up takes longer
     found: list[str] = []
     made = module._made
 
@@ -419,18 +419,18 @@ def test_games_go_on_while_a_thread_builds_their_module(builders: list[str], ser
     """Also the one with the policy of a bot, and that of a game which is replayed."""
     table, _, watch = served.table("bsw-germany", ["bot:sensible", "bot:sensible", "person"])
     get(watch)
-    machine = table.game.machine
+    runner = table.game.runner
 
     def play() -> bool:
         decision = now(table).decision_of(2)
         if decision is not None and not apart._building:
             served.done(table.choose(2, decision.options[0].as_dict()))
-        return served.within(lambda: machine.compiled is not None and bool(machine.compiled.players))
+        return served.within(lambda: runner.compiled is not None and bool(runner.compiled.players))
 
     until(play, 60)
     assert builders
     assert {name.partition("_")[0] for name in builders} == {"modules"}
-    assert machine.bailouts == 0
+    assert runner.bailouts == 0
 
     async def reached() -> tuple[str, SavedGame]:
         async with table.lock:
@@ -457,5 +457,5 @@ def test_a_module_that_no_thread_can_build_is_the_business_of_the_game(
         apart.build_aside(game)
         game.apply(game.decision.options[0])
         until(lambda: not apart._building)
-    assert (game.machine.compiled is not None) == (fault == "no cache")
+    assert (game.runner.compiled is not None) == (fault == "no cache")
     assert len(builders) <= 2

@@ -62,7 +62,7 @@ def call(game: Path, monkeypatch: pytest.MonkeyPatch) -> Call:
 
 def endless(ruleset: Ruleset, seed: int = 0, *, plain: bool = False) -> Endless:
     game = Match(ruleset, bots_of("random", ruleset, 2), seed)
-    game.game.machine.plain = plain
+    game.game.runner.plain = plain
     with pytest.raises(Endless) as failure:
         game.play()
     return failure.value

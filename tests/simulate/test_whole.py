@@ -31,12 +31,12 @@ def rows_of(
     ruleset: Ruleset, bots: str, games: int, *, plain: bool, players: int, settings: dict[str, Any] | None = None
 ) -> list[Row]:
     ruleset = ruleset.for_players(players)
-    machine = ruleset.table(players, ruleset.settings(settings or {})).machine
-    machine.plain, machine.patience = plain, 0
+    runner = ruleset.table(players, ruleset.settings(settings or {})).runner
+    runner.plain, runner.patience = plain, 0
     try:
         return list(simulate(ruleset, bots_of(bots, ruleset, players), games, 5, settings))
     finally:
-        machine.plain = False
+        runner.plain = False
 
 
 def same(rows: Sequence[Row], others: Sequence[Row]) -> None:
@@ -153,7 +153,7 @@ def test_a_game_that_the_module_gives_up_is_the_same(measured: Ruleset, monkeypa
 def totals_of(ruleset: Ruleset, bots: str, games: int) -> dict[str, Any]:
     """The summary of the same games for two, of which nobody keeps the rows."""
     ruleset = ruleset.for_players(2)
-    ruleset.table(2, ruleset.settings({})).machine.patience = 0
+    ruleset.table(2, ruleset.settings({})).runner.patience = 0
     totals = Totals()
     for part in totalled(WholeGames(ruleset, bots_of(bots, ruleset, 2)), range(5, 5 + games)):
         totals += part
@@ -198,15 +198,15 @@ def test_workers_play_whole_games_too() -> None:
 @pytest.mark.parametrize(("name", "bots", "choices"), [("germany-2018", "bench", 160), ("goofspiel", "random", 9)])
 def test_a_search_chooses_the_same_in_both_forms(name: str, bots: str, choices: int) -> None:
     ruleset = load(name).for_players(3)
-    machine = ruleset.table(3, ruleset.settings({})).machine
+    runner = ruleset.table(3, ruleset.settings({})).runner
     found: list[list[str]] = []
     for plain in (False, True):
-        machine.plain, machine.patience = plain, 0
+        runner.plain, runner.patience = plain, 0
         match = Match(ruleset, bots_of(bots, ruleset, 3), 4)
         for _ in range(choices):
             match.step()
         found.append([searched(match.game, seed) for seed in range(3)])
-        machine.plain = False
+        runner.plain = False
     assert found[0] == found[1]
 
 
@@ -220,13 +220,13 @@ def searched(game: Game, seed: int) -> str:
 
 @pytest.mark.parametrize("changes", [["draw plan=1"], []])
 def test_continuations_are_the_same_in_both_forms(measured: Ruleset, changes: list[str]) -> None:
-    machine = measured.table(2, measured.settings({})).machine
+    runner = measured.table(2, measured.settings({})).runner
     found = []
     for plain in (False, True):
-        machine.plain, machine.patience = plain, 0
+        runner.plain, runner.patience = plain, 0
         game = measured.new_game(2, seed=2)
         fork = forked(game, changes_of(game, changes), {"do": "rest"} if changes else None)
         pairs = finished(continuations(fork, lambda ruleset: bots_of("random", ruleset, 2), range(6)))
         found.append([(one.as_dict(), other.as_dict()) for one, other in pairs])
-        machine.plain = False
+        runner.plain = False
     assert found[0] == found[1]

@@ -11,7 +11,7 @@ def test_a_game_of_a_whole_run_is_that_of_its_seed() -> None:
     """Games that a module played before leave nothing behind."""
     ruleset = load("germany-2018").for_players(3)
     bots = bots_of("sensible", ruleset, 3)
-    ruleset.table(3, ruleset.settings({})).machine.patience = 0
+    ruleset.table(3, ruleset.settings({})).runner.patience = 0
     rows = {row.seed: row.as_dict() for row in finished(played(ruleset, bots, range(6)))}
     again = {row.seed: row.as_dict() for row in finished(played(ruleset, bots, (5, 2, 4, 2)))}
     assert {seed: rows[seed] for seed in again} == again

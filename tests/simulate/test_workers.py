@@ -74,10 +74,10 @@ def test_what_is_lost_is_played_again(pebbles: Ruleset, plan: Plan) -> None:
 @pytest.fixture
 def plainly(pebbles: Ruleset) -> Iterator[None]:
     """The plain form plays."""
-    machine = pebbles.for_players(2).table(2, pebbles.settings({})).machine
-    machine.plain = True
+    runner = pebbles.for_players(2).table(2, pebbles.settings({})).runner
+    runner.plain = True
     yield
-    machine.plain = False
+    runner.plain = False
 
 
 def test_who_stops_keeps_what_is_done(pebbles: Ruleset, plan: Plan) -> None:
@@ -108,7 +108,7 @@ def test_a_failure_says_where_it_is(pebbles: Ruleset, plan: Plan, monkeypatch: p
     def fails(*_: Any) -> None:
         raise RuleFailure("too many pebbles", None)
 
-    monkeypatch.setattr("interpreter.compiler.wasm.compiled_machine.CompiledMachine.is_free", fails)
+    monkeypatch.setattr("interpreter.compiler.wasm.runner.Runner.is_free", fails)
     monkeypatch.setattr("interpreter.simulate.simulation.WholeGames.games", lambda *_: None)
     with pytest.raises(RuleFailure, match=r"too many pebbles \(in the game with seed 7\)"):
         rows_of(plan, pebbles, 5, crew=here())

@@ -11,13 +11,12 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import indent
-from typing import cast
 
 import pytest
 
 from interpreter.cli.outlets import CHANNELS
 from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.ruleset import load
 from interpreter.engine.views import numbered_lines
 from interpreter.explain.provenance import account_of
 from interpreter.lowering.constants import RuleFailure
@@ -55,21 +54,25 @@ WAYS = {
     "play/narration.py boards_of": "boards",
     "serve/live.py log": "page",
     # how the others work
-    "engine/foreseen.py veiled": "taking back",
+    "hidden/foresight.py frame_known": "taking back",
+    "hidden/foresight.py veiled": "taking back",
     "engine/game.py value": "refuses to read hidden things: tests of queries",
     "engine/queries.py value_of": "refuses to read hidden things: tests of queries",
     "engine/determinization.py otherwise": "for the interpreter alone",
-    "engine/secrecy.py is_visible": "decides",
-    "engine/sight.py compiled": "decides",
-    "engine/sight.py hidden_cards": "decides",
-    "engine/sight.py is_known": "decides",
-    "engine/sight.py known_locals": "decides",
-    "engine/sight.py look_alike": "decides",
-    "engine/sight.py may_see": "decides",
-    "engine/sight.py reads_secrets": "decides",
-    "engine/sight.py seen_by": "decides",
-    "engine/sight.py under_way": "view",
-    "engine/sight.py veils": "decides",
+    "hidden/secrecy.py is_visible": "decides",
+    "hidden/sight.py compiled": "decides",
+    "hidden/sight.py hidden_cards": "decides",
+    "hidden/sight.py hidden_cells": "decides",
+    "hidden/sight.py is_known": "decides",
+    "hidden/sight.py known_locals": "decides",
+    "hidden/sight.py knows_locals": "decides",
+    "hidden/sight.py look_alike": "decides",
+    "hidden/sight.py may_see": "decides",
+    "hidden/sight.py reads_secrets": "decides",
+    "hidden/sight.py seen_by": "decides",
+    "hidden/sight.py shows": "decides",
+    "hidden/sight.py under_way": "view",
+    "hidden/sight.py veils": "decides",
     "protocol/engine_server.py explain": "protocol",
     "protocol/engine_server.py log": "protocol",
     "protocol/engine_server.py status": "protocol",
@@ -246,7 +249,7 @@ def drawn(folder: Path, seed: int, *, forms: bool = False) -> Counter[str]:
         game = game_of(folder / str(seed), program, sections, setup, seed=seed, family=HIDES, rules=MORE)
     except RuleFailure:
         return Counter()
-    game.machine.plain = not forms or game.machine.ready() is None
+    game.runner.plain = not forms or game.runner.ready() is None
     found = list(examined(game, seed, 8, thorough=seed % 4 == 0, compares=forms))
     faults = [
         f"{trouble} {trouble.notes}" for trouble in found if trouble.kind in ("leak", "forms", "totals", "copies")
@@ -359,7 +362,7 @@ def test_what_a_sealed_choice_decides_is_kept(what: str, tmp_path: Path) -> None
     for name, channel in CHANNELS.items():
         assert channel(games[0], 0) == channel(games[1], 0), name
     saved = [read_saved_game(log_of(game)) for game in games]
-    rules_of = cast(Ruleset, games[0].ruleset)
+    rules_of = games[0].ruleset
     for place, line in numbered_lines(games[0].table, games[0].state, 0):
         if line.kind == "event":
             here, there = (account_of(rules_of, each, place, player=0) for each in saved)

@@ -40,7 +40,7 @@ def test_a_watched_ruleset_plays_the_same_game_and_notes_what_came_into_play() -
     citations = [citation for citation in citations_of(ruleset) if is_watched(citation, ruleset.model)]
     noted: set[str] = set()
     game = watched(ruleset, citations, noted).new_game(2, 1)
-    game.machine.plain = True
+    game.runner.plain = True
     early = set(noted)
     for _, choice in match.game.choices:
         game.apply(choice)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,7 +15,6 @@ from interpreter.cli.output import notice, say, styled
 
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
-    from interpreter.engine.ruleset import Ruleset
     from interpreter.play.match import Match
     from interpreter.play.narration import Narrator
 
@@ -48,13 +47,12 @@ def command(request: options.Request, seat: int, verbose: bool, language: str) -
     """
     from interpreter.cli.commands.run import print_entry
     from interpreter.cli.session import Person
-    from interpreter.engine.views import title_of
     from interpreter.play.match import Match
     from interpreter.play.narration import Narrator
 
     saved = request.kept_game()
     if saved is not None:
-        ruleset = cast("Ruleset", saved.ruleset)
+        ruleset = saved.ruleset
         setup = options.Setup(ruleset, (), saved.table.seats, saved.origin["seed"], {})
     else:
         setup = request.setup()
@@ -69,7 +67,7 @@ def command(request: options.Request, seat: int, verbose: bool, language: str) -
     header = frame(
         language,
         "begin_play",
-        title=title_of(loaded, language),
+        title=loaded.title_in(language),
         players=frame(language, "players", n=number),
         seed=setup.seed,
         you=frame(language, "player", n=seat),

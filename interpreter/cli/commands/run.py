@@ -110,13 +110,12 @@ def _log_file(log: Path) -> Iterator[IO[str]]:
 
 def _header(setup: options.Setup, bots: Sequence[str], language: str) -> str:
     """Return the first line, with all that is needed to reproduce the game."""
-    from interpreter.engine.views import title_of
 
     extra = [*stacked(setup.overlays, language)] + [f"{key}={value}" for key, value in setup.settings.items()]
     return frame(
         language,
         "begin",
-        title=title_of(setup.ruleset, language),
+        title=setup.ruleset.title_in(language),
         which=", ".join([setup.ruleset.id, *extra]),
         players=frame(language, "players", n=setup.players),
         seed=setup.seed,

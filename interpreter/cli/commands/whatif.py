@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 import click
 from msgspec.structs import replace
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from interpreter.bots.player import Bot
     from interpreter.compare.counterfactual import Difference, DifferenceByRound, Fork, Pair
     from interpreter.engine.game import Game
-    from interpreter.engine.rules import Rules
     from interpreter.engine.ruleset import Ruleset
     from interpreter.play.game_records import SavedGame
     from interpreter.simulate.simulation import Unfinished
@@ -132,10 +131,10 @@ def _fork(log: str, saved: SavedGame, at: int, texts: Sequence[str]) -> Fork:
     made = saved.choices[at] if at < len(saved.choices) else {}
     before = {key: value for key, value in made.items() if key not in ("by", "decision", "digest")} or None
 
-    def again(rules: Rules, why: str) -> Game:
+    def again(rules: Ruleset, why: str) -> Game:
         choices = tuple({key: value for key, value in line.items() if key != "digest"} for line in saved.choices)
         try:
-            return replay_game(cast("Ruleset", rules), replace(saved, choices=choices), at)
+            return replay_game(rules, replace(saved, choices=choices), at)
         except Difference as difference:
             remedy = f"; fork before it, with --at {difference.number - 1}" if difference.number else ""
             course = f"the choices of the saved game cannot be made with it: {difference}{remedy}"
@@ -174,7 +173,7 @@ def _changeable(game: Game, ruleset: Ruleset) -> list[str]:
     return unheaded((kind, "; ".join(names) or "none") for kind, names in named.items())
 
 
-def _bots_of_log(ruleset: Rules, saved: SavedGame) -> str:
+def _bots_of_log(ruleset: Ruleset, saved: SavedGame) -> str:
     """Return the bots of the log if this ruleset has them all; else the default bots."""
     from interpreter.bots.registry import bots_of, default_bots
 
@@ -186,7 +185,7 @@ def _bots_of_log(ruleset: Rules, saved: SavedGame) -> str:
     return names
 
 
-def _table(ruleset: Rules, names: str, saved: SavedGame) -> list[Bot]:
+def _table(ruleset: Ruleset, names: str, saved: SavedGame) -> list[Bot]:
     from interpreter.bots.registry import bots_of
 
     with wrong_value("--bots"):

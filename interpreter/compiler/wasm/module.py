@@ -582,7 +582,7 @@ class Resident:
             built.silence(turn.seat)
         self.heeded = None
         try:
-            place = built.ahead_at if code is turn.code else built.write(turn.index, code)
+            place = built.ahead_at if code == turn.code else built.write(turn.index, code)
             self.turn = built.step(self, place, constants.MAXIMUM_RECORDS - len(self.since) - self.known)
         except Unsupported:  # a value does not fit into memory
             built.drop(self)

@@ -53,8 +53,7 @@ class Turn:
     code: Code | None = field(default=None, repr=False)
     drawn: int = field(default=0, repr=False)
     named: object = field(default=None, repr=False)
-    option: object = field(default=None, repr=False)
-    """Caches of the decision's options by code, and of the public form of the choice."""
+    """Cache of the decision's options by code."""
 
 
 OVER = Turn(-1, -1)

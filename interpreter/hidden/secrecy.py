@@ -12,7 +12,7 @@ The analysis is context-insensitive: a parameter is secret if it is secret in an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -22,6 +22,7 @@ from interpreter.language.builtins import Builtin
 from interpreter.language.types import CardHolderType, HolderType, PilesType, PileType, has_cards
 from interpreter.language.walk import descendants
 from interpreter.lowering import lower
+from interpreter.lowering.reach import reachable
 
 __all__ = ["PUBLIC", "Label", "Secrecy", "is_visible"]
 
@@ -117,13 +118,13 @@ class _Procedure:
 
 
 class Secrecy:
-    """Labels of the locals of a program."""
+    """What is secret in the procedures of a program: labels of their locals."""
 
     def __init__(self, program: lower.Program) -> None:
         self.program, self.model = program, program.model
         model = self.model
-        self._hides = any(g.seen != "everyone" and isinstance(g.type, CardHolderType) for g in model.groups.values())
-        self._names: dict[str, Label] = {
+        self.hides = any(g.seen != "everyone" and isinstance(g.type, CardHolderType) for g in model.groups.values())
+        self.names: dict[str, Label] = {
             name: PUBLIC
             for name, group in model.groups.items()
             if group.seen == "everyone"
@@ -131,12 +132,13 @@ class Secrecy:
             and has_cards(group.type, model.records)
         }
         """Public values that can name cards, with the label of what they name."""
-        self._done: dict[str, _Procedure] = {}
+        self.following = {number: _follows(stretch.end) for number, stretch in enumerate(program.stretches)}
+        self.done: dict[str, _Procedure] = {}
         self._open: set[str] = set()
-        self._drawn: set[str] = set()
-        self._secret_draws: set[str] = set()
-        self._parameters: dict[str, tuple[Label, ...]] = {}
-        self._called: dict[str, Label] = {}
+        self.drawn: set[str] = set()
+        self.secret_draws: set[str] = set()
+        self.parameters: dict[str, tuple[Label, ...]] = {}
+        self.called: dict[str, Label] = {}
         self._assigned: dict[str, frozenset[int]] = {}
         self._solve()
 
@@ -145,26 +147,26 @@ class Secrecy:
     def locals_at(self, stretch: int) -> Env:
         """Return the locals that definitely have a value at the start of a stretch, with their labels."""
         name = self.program.stretches[stretch].procedure
-        entry = self._done[name].entries.get(stretch, {})
-        return {local: self._resolved(label, name) for local, label in entry.items()}
+        entry = self.done[name].entries.get(stretch, {})
+        return {local: self.resolved(label, name) for local, label in entry.items()}
 
     def course_at(self, stretch: int) -> Label:
         """Return the label of the control flow to a stretch: the still secret things that decided it."""
         name = self.program.stretches[stretch].procedure
-        return self._resolved(self._course(self._done[name], stretch), name)
+        return self.resolved(self.course(self.done[name], stretch), name)
 
     def hides_calls(self, procedure: str) -> bool:
         """Return whether it may be a secret that a procedure was called, or by which call."""
-        return bool(self._called.get(procedure))
+        return bool(self.called.get(procedure))
 
     @cached_property
     def _notes(self) -> dict[str, dict[Span, Label]]:
         """Labels of the control flow to each place that notes an event, by event."""
         notes: dict[str, dict[Span, Label]] = {}
-        for name, procedure in self._done.items():
+        for name, procedure in self.done.items():
             for (event, span), course in procedure.notes.items():
                 places = notes.setdefault(event, {})
-                places[span] = places.get(span, PUBLIC) | _ownerless(self._resolved(course, name))
+                places[span] = places.get(span, PUBLIC) | _ownerless(self.resolved(course, name))
         return notes
 
     def shows_place(self, event: str, span: Span) -> bool:
@@ -187,12 +189,12 @@ class Secrecy:
 
     def given(self, procedure: str) -> tuple[tuple[Label, ...], Label]:
         """Return the labels of the parameters of a procedure, and of the control flow to its calls."""
-        return self._parameters[procedure], self._called[procedure]
+        return self.parameters[procedure], self.called[procedure]
 
     @property
     def announced_draws(self) -> frozenset[str]:
         """Named chances whose outcomes are always announced."""
-        return frozenset(self._drawn - self._secret_draws)
+        return frozenset(self.drawn - self.secret_draws)
 
     @cached_property
     def read_later(self) -> list[frozenset[int]]:
@@ -216,68 +218,64 @@ class Secrecy:
     def _solve(self) -> None:
         while True:
             before = self._known()
-            self._done = {name: _Procedure(name, done.result, done.told) for name, done in self._done.items()}
+            self.done = {name: _Procedure(name, done.result, done.told) for name, done in self.done.items()}
             self._open.clear()
             for name in self.program.procedures:
-                self._procedure(name)
+                self.procedure(name)
             self._pass_on()
             if self._known() == before:
                 return
 
     def _known(self) -> tuple[object, ...]:
         """Return the facts that one iteration passes to the next."""
-        results = {name: (done.result, done.told) for name, done in self._done.items()}
-        return results, dict(self._names), dict(self._parameters), dict(self._called)
+        results = {name: (done.result, done.told) for name, done in self.done.items()}
+        return results, dict(self.names), dict(self.parameters), dict(self.called)
 
     def _pass_on(self) -> None:
         """Propagate labels of parameters from callers to callees."""
         procedures = self.program.reach.procedures
-        self._parameters = {name: (PUBLIC,) * len(layer.parameters) for name, layer in procedures.items()}
-        self._called = dict.fromkeys(procedures, PUBLIC)
+        self.parameters = {name: (PUBLIC,) * len(layer.parameters) for name, layer in procedures.items()}
+        self.called = dict.fromkeys(procedures, PUBLIC)
         for rule in self.model.standing.values():
             if self.label(rule.trees, {}):
-                self._called[rule.procedure] = HIDDEN
-                self._parameters[rule.procedure] = (HIDDEN,) * len(self._parameters[rule.procedure])
-        waiting = set(self._done)
+                self.called[rule.procedure] = HIDDEN
+                self.parameters[rule.procedure] = (HIDDEN,) * len(self.parameters[rule.procedure])
+        waiting = set(self.done)
         while waiting:
             name = waiting.pop()
-            for callee, calls in self._done[name].calls.items():
-                known, called = list(self._parameters[callee]), self._called[callee]
+            for callee, calls in self.done[name].calls.items():
+                known, called = list(self.parameters[callee]), self.called[callee]
                 for arguments, labels, course in calls:
-                    called |= _ownerless(self._resolved(course, name))
+                    called |= _ownerless(self.resolved(course, name))
                     for number, label in enumerate(labels):
-                        known[number] |= _passed(self._resolved(label, name), arguments, self._changed(callee))
-                if tuple(known) != self._parameters[callee] or called != self._called[callee]:
-                    self._parameters[callee], self._called[callee] = tuple(known), called
-                    if callee in self._done:
+                        known[number] |= _passed(self.resolved(label, name), arguments, self.changed(callee))
+                if tuple(known) != self.parameters[callee] or called != self.called[callee]:
+                    self.parameters[callee], self.called[callee] = tuple(known), called
+                    if callee in self.done:
                         waiting.add(callee)
 
-    def _changed(self, name: str) -> frozenset[int]:
+    def changed(self, name: str) -> frozenset[int]:
         if name not in self._assigned:
             nodes = descendants(self.program.reach.procedures[name].body)
-            self._assigned[name] = frozenset(
-                node.variable if isinstance(node, core.Iterate | core.Choice) else node.index
-                for node in nodes
-                if isinstance(node, core.Iterate | core.Choice | core.SetLocal | core.Picks)
-            )
+            self._assigned[name] = frozenset(index for node in nodes for index, _ in lower.set_by(node))
         return self._assigned[name]
 
-    def _resolved(self, label: Label, name: str) -> Label:
+    def resolved(self, label: Label, name: str) -> Label:
         """Replace the parameters in a label by the labels that callers pass."""
         atoms = set[Atom]()
         for kind, local in label:
             if kind == "given":
-                atoms |= self._parameters[name][local] if name in self._parameters else PUBLIC
+                atoms |= self.parameters[name][local] if name in self.parameters else PUBLIC
             elif kind == "called":
-                atoms |= self._called.get(name, PUBLIC)
+                atoms |= self.called.get(name, PUBLIC)
             else:
                 atoms.add((kind, local))
         return frozenset(atoms)
 
     # --- one procedure
 
-    def _procedure(self, name: str) -> _Procedure:
-        procedure = self._done.setdefault(name, _Procedure(name))
+    def procedure(self, name: str) -> _Procedure:
+        procedure = self.done.setdefault(name, _Procedure(name))
         if name in self._open or name not in self.program.reach.procedures:
             return procedure
         self._open.add(name)
@@ -290,7 +288,7 @@ class Secrecy:
         course = CALLED
         if layer.guard is not None:
             course |= self.label(layer.guard, env)
-            procedure.result |= course | self._procedure(layer.below).result
+            procedure.result |= course | self.procedure(layer.below).result
         body = layer.body if lowered is None else lowered.steps
         if isinstance(body, tuple):
             _Steps(self, procedure).run(body, env, course)
@@ -299,7 +297,7 @@ class Secrecy:
         procedure.result = _own(procedure.result)
         return procedure
 
-    def _course(self, procedure: _Procedure, stretch: int) -> Label:
+    def course(self, procedure: _Procedure, stretch: int) -> Label:
         forks = procedure.forks.get(stretch, ())
         labels = (CALLED if fork == _ENTRY else procedure.tests.get(fork, PUBLIC) for fork in forks)
         return _ownerless(PUBLIC.union(*labels))
@@ -328,8 +326,8 @@ class Secrecy:
                             atoms |= self._held_somewhere(argument)
                 case core.CallRule() | core.CallBase():
                     target = self.program.target(node)
-                    result = self._procedure(target).result
-                    atoms |= _given_back(result, node.arguments, bound, self._changed(target) if result else ())
+                    result = self.procedure(target).result
+                    atoms |= _given_back(result, node.arguments, bound, self.changed(target) if result else ())
         return frozenset(atoms)
 
     def label_of_size(self, items: core.Expression, env: Env) -> Label:
@@ -373,9 +371,9 @@ class Secrecy:
             return PUBLIC
         if group.seen == "owner" and isinstance(cell.owner, core.Local) and cell.owner.index not in bound:
             return frozenset({("hidden", cell.owner.index)})
-        if group.seen != "everyone" or (group.owner == "card" and self._hides):
+        if group.seen != "everyone" or (group.owner == "card" and self.hides):
             return HIDDEN
-        return self._names.get(cell.group, PUBLIC)
+        return self.names.get(cell.group, PUBLIC)
 
     def _held_somewhere(self, holder: core.Expression) -> Label:
         """Return the label of the content of a holder that is known only at run time."""
@@ -384,28 +382,28 @@ class Secrecy:
 
     def names_card(self, group: str, label: Label) -> None:
         """Record that a public value names a card. Reading it reveals no more of the card than was known before."""
-        self._names[group] |= HIDDEN if label else PUBLIC
+        self.names[group] |= HIDDEN if label else PUBLIC
 
     def draws(self, chance: str) -> Atom:
-        self._drawn.add(chance)
+        self.drawn.add(chance)
         return f"drawn {chance}", -1
 
     def keeps_secret(self, labels: Iterable[Label]) -> None:
         """Record values that are overwritten, or cross a decision, without having been announced."""
-        self._secret_draws.update(kind[6:] for label in labels for kind, _ in label if kind.startswith("drawn "))
+        self.secret_draws.update(kind[6:] for label in labels for kind, _ in label if kind.startswith("drawn "))
 
 
 class _Steps:
     """Tracks the labels of locals through steps that run without suspending."""
 
-    def __init__(self, secrecy: Secrecy, procedure: _Procedure) -> None:
-        self.secrecy, self.model, self.procedure = secrecy, secrecy.model, procedure
+    def __init__(self, analysis: Secrecy, procedure: _Procedure) -> None:
+        self.analysis, self.model, self.procedure = analysis, analysis.model, procedure
 
     def run(self, steps: Sequence[core.Step | core.Requirement], env: Env, course: Label) -> None:
         """Process a whole procedure."""
         self.steps(steps, env, course)
         self.ends(env)
-        self.secrecy.keeps_secret(env.values())
+        self.analysis.keeps_secret(env.values())
 
     def steps(self, steps: Sequence[core.Step | core.Requirement], env: Env, course: Label) -> Label:
         """Process steps, updating ``env``; return the label of the control flow at their end."""
@@ -415,7 +413,7 @@ class _Steps:
 
     def assign(self, env: Env, local: int, label: Label) -> None:
         """Assign a label to a local. Labels that named its old value as the seat that knows lose that seat."""
-        self.secrecy.keeps_secret((env.get(local, PUBLIC),))
+        self.analysis.keeps_secret((env.get(local, PUBLIC),))
         for other, label_of_other in env.items():
             env[other] = _unowned(label_of_other, local)
         env[local] = _unowned(label, local)
@@ -430,17 +428,17 @@ class _Steps:
         self.tell(env, *(value for value in values if not has_cards(value.type, self.model.records)))
 
     def step(self, step: core.Step | core.Requirement, env: Env, course: Label) -> Label:
-        label = self.secrecy.label
+        label = self.analysis.label
         self._note_calls(step, env, course)
         match step:
             case core.SetLocal(local, value):
                 self.assign(env, local, label(value, env) | course)
             case core.Picks(local, items, chance):
-                self.assign(env, local, label(items, env) | course | {self.secrecy.draws(chance)})
+                self.assign(env, local, label(items, env) | course | {self.analysis.draws(chance)})
             case core.Shuffles(zone, chance):
-                drawn = self.secrecy.draws(chance)
+                drawn = self.analysis.draws(chance)
                 if not isinstance(zone, core.Cell) or self.model.groups[zone.group].seen != "everyone":
-                    self.secrecy.keeps_secret([frozenset({drawn})])
+                    self.analysis.keeps_secret([frozenset({drawn})])
             case core.SetCell(core.Cell(group) as cell, value):
                 self._set_cell(cell, group, value, env, course)
             case core.MoveCards(cards, target):
@@ -477,14 +475,14 @@ class _Steps:
     def ends(self, env: Env) -> None:
         """Record what the procedure has announced of its parameters where it ends."""
         done, name = self.procedure, self.procedure.name
-        told = frozenset(local for local, label in env.items() if not label) - self.secrecy._changed(name)
+        told = frozenset(local for local, label in env.items() if not label) - self.analysis.changed(name)
         done.told = told if done.told is None else done.told & told
 
     def returns(self, value: core.Expression | None, env: Env, course: Label) -> None:
         self.ends(env)
         if value is not None:
-            label = self.secrecy.label(value, env) | course
-            self.secrecy.keeps_secret((label,))
+            label = self.analysis.label(value, env) | course
+            self.analysis.keeps_secret((label,))
             self.procedure.result |= _own(label)
 
     def _is_open(self, cell: core.Expression) -> bool:
@@ -494,16 +492,16 @@ class _Steps:
         if not isinstance(cell, core.Cell):
             return False
         group = self.model.groups[cell.group]
-        return group.seen == "everyone" and not (group.owner == "card" and self.secrecy._hides)
+        return group.seen == "everyone" and not (group.owner == "card" and self.analysis.hides)
 
     def _set_cell(self, cell: core.Cell, group: str, value: core.Expression, env: Env, course: Label) -> None:
-        label = self.secrecy.label(value, env)
-        if group in self.secrecy._names:
-            self.secrecy.names_card(group, self.secrecy._resolved(label | course, self.procedure.name))
+        label = self.analysis.label(value, env)
+        if group in self.analysis.names:
+            self.analysis.names_card(group, self.analysis.resolved(label | course, self.procedure.name))
         elif self._is_open(cell):
             self.tell(env, value)
         else:
-            self.secrecy.keeps_secret((label,))
+            self.analysis.keeps_secret((label,))
 
     def _move(self, cards: core.Expression, target: core.Expression, env: Env) -> None:
         """Process a move of cards: everybody, or the owner of the target, sees them there."""
@@ -516,7 +514,7 @@ class _Steps:
                 env[index] = frozenset((kind, seat if (kind, owner) in HIDDEN else owner) for kind, owner in atoms)
 
     def _branch(self, step: core.Branch, env: Env, course: Label) -> Label:
-        inside = course | _ownerless(self.secrecy.label_of_test(step.test, env))
+        inside = course | _ownerless(self.analysis.label_of_test(step.test, env))
         then, otherwise = self._bound(step.test, env, course), dict(env)
         ends = self.steps(step.then, then, inside) | self.steps(step.otherwise, otherwise, inside)
         env.clear()
@@ -526,18 +524,18 @@ class _Steps:
     def _bound(self, test: core.Test, env: Env, course: Label) -> Env:
         bound = dict(env)
         if test.bind is not None:
-            self.assign(bound, test.bind, self.secrecy.label(test.value, env) | course)
+            self.assign(bound, test.bind, self.analysis.label(test.value, env) | course)
         return bound
 
     def _iterate(self, step: core.Iterate, env: Env, course: Label) -> Label:
-        items = self.secrecy.label(step.items, env)
+        items = self.analysis.label(step.items, env)
         for hidden in step.hidden:
             self.assign(env, hidden, items | course)
 
         def once(inside: Env) -> Label:
             self.assign(inside, step.variable, items | course)
-            label = self.secrecy.label(step.test, inside) if step.test is not None else PUBLIC
-            label |= self.secrecy.label_of_size(step.items, inside)
+            label = self.analysis.label(step.test, inside) if step.test is not None else PUBLIC
+            label |= self.analysis.label_of_size(step.items, inside)
             return self.steps(step.body, inside, course | _ownerless(label))
 
         return self._again(step.body, env, course, once)
@@ -563,14 +561,14 @@ class _Steps:
                     self.call(value, env, course)
 
     def call(self, call: core.CallRule | core.CallBase, env: Env, course: Label) -> None:
-        target = self.secrecy.program.target(call)
-        if target in self.secrecy.program.procedures:
-            told = self.secrecy._procedure(target).told
+        target = self.analysis.program.target(call)
+        if target in self.analysis.program.procedures:
+            told = self.analysis.procedure(target).told
             self._call(target, call.arguments, env, course)
             self.tell(env, *(a for number, a in enumerate(call.arguments) if told is None or number in told))
 
     def _call(self, name: str, arguments: tuple[core.Expression, ...], env: Env, course: Label) -> None:
-        labels = tuple(self.secrecy.label(argument, env) | course for argument in arguments)
+        labels = tuple(self.analysis.label(argument, env) | course for argument in arguments)
         self.procedure.calls.setdefault(name, []).append((arguments, labels, course))
 
 
@@ -578,8 +576,8 @@ class _Flow(_Steps):
     """Tracks labels through the stretches of a procedure, up to a fixed point."""
 
     def follow(self, entry: int, env: Env) -> None:
-        procedure, stretches = self.procedure, self.secrecy.program.stretches
-        meets = _meeting(stretches, entry)
+        procedure, stretches = self.procedure, self.analysis.program.stretches
+        meets = _meeting(self.analysis.following, entry)
         arrived: dict[int, Env] = {entry: env}
         procedure.forks[entry] = frozenset({_ENTRY})
         waiting = [entry]
@@ -606,23 +604,23 @@ class _Flow(_Steps):
     def _leave(self, index: int, env: Env) -> Iterator[tuple[int, Env, frozenset[int]]]:
         """Process a stretch, and yield its successors: stretch, locals, and the forks that lead there."""
         forks, tests = self.procedure.forks[index], self.procedure.tests
-        course = self.secrecy._course(self.procedure, index)
-        self.steps(self.secrecy.program.stretches[index].steps, env, course)
-        match self.secrecy.program.stretches[index].end:
+        course = self.analysis.course(self.procedure, index)
+        self.steps(self.analysis.program.stretches[index].steps, env, course)
+        match self.analysis.program.stretches[index].end:
             case lower.Jumps(to) | lower.SettlesThen(to) | lower.TurnEnds(to):
                 yield to, env, forks
             case lower.Forks(test, then, otherwise):
-                tests[index] = tests.get(index, PUBLIC) | self.secrecy.label_of_test(test, env)
+                tests[index] = tests.get(index, PUBLIC) | self.analysis.label_of_test(test, env)
                 yield then, self._bound(test, env, course), forks | {index}
                 yield otherwise, dict(env), forks | {index}
             case lower.Advances(loop, body, after):
                 items = env.get(loop.hidden[0], PUBLIC)
                 is_read = isinstance(loop.items, core.Read)
-                label = self.secrecy.label_of_size(loop.items, env) if is_read else items
+                label = self.analysis.label_of_size(loop.items, env) if is_read else items
                 inside = dict(env)
                 self.assign(inside, loop.variable, items | course)
                 if loop.test is not None:
-                    label |= self.secrecy.label(loop.test, inside)
+                    label |= self.analysis.label(loop.test, inside)
                 tests[index] = tests.get(index, PUBLIC) | label
                 yield body, inside, forks | {index}
                 yield after, dict(env), forks | {index}
@@ -633,14 +631,14 @@ class _Flow(_Steps):
                 yield from self._asks(index, ask, bodies, env)
             case lower.Calls(call, into, then):
                 self.call(call, env, course)
-                self.secrecy.keeps_secret(env.values())
-                result = self.secrecy.label(call, env) | course
+                self.analysis.keeps_secret(env.values())
+                result = self.analysis.label(call, env) | course
                 if into >= 0:
                     self.assign(env, into, result)
                 yield then, env, forks
             case lower.Leaves(value):
                 self.returns(value, env, course)
-                self.secrecy.keeps_secret(env.values())
+                self.analysis.keeps_secret(env.values())
             case lower.Stops():
                 pass
 
@@ -649,15 +647,15 @@ class _Flow(_Steps):
     ) -> Iterator[tuple[int, Env, frozenset[int]]]:
         """Process a decision: everybody knows who is asked what and, unless it is sealed, the choice. It may stay a
         secret in which pass of a loop it is asked."""
-        tests = self.procedure.tests
+        tests, stretches = self.procedure.tests, self.analysis.program.stretches
         secret = _ownerless(PUBLIC.union(*(tests.get(fork, PUBLIC) for fork in self.procedure.forks[index])))
-        for local in _assigned_around(self.secrecy.program.stretches, index) if secret else ():
+        for local in _assigned_around(stretches, self.analysis.following, index) if secret else ():
             if local in env:
                 env[local] |= secret
         self.tell_all_but_cards(env, (ask.seat, *(value for _, value in ask.context)))
         for local in ask.chosen:
             env.pop(local, None)
-        self.secrecy.keeps_secret(env.values())
+        self.analysis.keeps_secret(env.values())
         seat = ask.seat.index if isinstance(ask.seat, core.Local) and ask.at_once is None else -1
         kind = "sealed" if ask.at_once is None else "waiting"
         sealed: Label = frozenset({(kind, seat)}) if ask.sealed else PUBLIC
@@ -668,7 +666,7 @@ class _Flow(_Steps):
             for choice in option.choices:
                 label = sealed
                 if has_cards(choice.type, self.model.records):
-                    label |= self.secrecy.label(choice.items, chosen)
+                    label |= self.analysis.label(choice.items, chosen)
                 self.assign(chosen, choice.variable, label)
             yield body, chosen, forks
 
@@ -688,9 +686,12 @@ def _follows(end: lower.End) -> tuple[int, ...]:
             return ()
 
 
-def _assigned_around(stretches: Sequence[lower.Stretch], index: int) -> Iterator[int]:
+def _assigned_around(
+    stretches: Sequence[lower.Stretch], following: Mapping[int, tuple[int, ...]], index: int
+) -> Iterator[int]:
     """Yield the locals that are assigned in loops around a stretch."""
-    around = (stretches[number] for number in _reached(stretches, index) if index in _reached(stretches, number))
+    reached = {number: reachable(following[number], following) for number in reachable(following[index], following)}
+    around = (stretches[number] for number, others in reached.items() if index in others)
     for stretch in around:
         yield from (node.index for node in descendants(stretch.steps) if isinstance(node, core.SetLocal | core.Picks))
         match stretch.end:
@@ -702,20 +703,9 @@ def _assigned_around(stretches: Sequence[lower.Stretch], index: int) -> Iterator
                 yield bind
 
 
-def _reached(stretches: Sequence[lower.Stretch], start: int) -> set[int]:
-    """Return the stretches that can follow one, in its procedure."""
-    reached, waiting = set[int](), list(_follows(stretches[start].end))
-    while waiting:
-        index = waiting.pop()
-        if index not in reached:
-            reached.add(index)
-            waiting.extend(_follows(stretches[index].end))
-    return reached
-
-
-def _meeting(stretches: Sequence[lower.Stretch], entry: int) -> dict[int, int]:
+def _meeting(following: Mapping[int, tuple[int, ...]], entry: int) -> dict[int, int]:
     """Return the immediate post-dominator of each stretch: where all paths from it meet first."""
-    successors = {index: _follows(stretches[index].end) for index in {entry, *_reached(stretches, entry)}}
+    successors = {index: following[index] for index in reachable([entry], following)}
     post_dominators = dict.fromkeys(successors, frozenset(successors))
     changed = True
     while changed:

@@ -1,10 +1,9 @@
-"""The machine of a table: a compiled module plays, the plain form explains failures.
+"""The runner of a table: a compiled module plays, the reference machine explains failures.
 
-It is a :class:`~interpreter.plain.machine.Machine` with the same stretches, frames and cells. A state that is
-played in the module lives there (:class:`~interpreter.compiler.wasm.module.Resident`); its cells, frame and log are
-fetched on demand. The module keeps no log: choices are deterministic, so the plain form replays them if a log is
-needed. If the module traps, the state returns to the last choice, and the plain form makes that choice and reports the
-error.
+Both have the same stretches, frames and cells. A state that is played in the module lives there
+(:class:`~interpreter.compiler.wasm.module.Resident`); its cells, frame and log are fetched on demand. The module keeps
+no log: choices are deterministic, so the plain form replays them if a log is needed. If the module traps, the state
+returns to the last choice, and the plain form makes that choice and reports the error.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ if TYPE_CHECKING:  # a game in the plain form does not import these
 
 T = TypeVar("T")
 
-__all__ = ["CompiledMachine"]
+__all__ = ["Runner"]
 
 PATIENCE = 0.6
 """Seconds of play in the plain form before a module is compiled. A cached module is used at once."""
@@ -44,10 +43,12 @@ MOST_POLICIES = 12
 
 
 @dataclass(eq=False)
-class CompiledMachine(Machine):
-    """Runs a module, or the plain form if ``plain``. ``bailouts`` counts choices that the plain form had to redo."""
+class Runner:
+    """Runs games in a module, or in the reference machine alone if ``plain``. ``bailouts`` counts choices that the
+    machine had to redo."""
 
-    first: State | None = None
+    machine: Machine
+    first: State
     """The state with which games begin."""
     plain: bool = False
     patience: float = field(default_factory=lambda: PATIENCE)
@@ -95,8 +96,7 @@ class CompiledMachine(Machine):
 
     @property
     def _order(self) -> Order:
-        assert self.first is not None
-        return Order(self, self.first, self.keeper, tuple(self._players.values()), self.texts, self.rooms)
+        return Order(self.machine, self.first, self.keeper, tuple(self._players.values()), self.texts, self.rooms)
 
     def compile(self) -> Compiled | None:
         """Compile the module now, with all known policies.
@@ -148,10 +148,9 @@ class CompiledMachine(Machine):
         from interpreter.compiler.build.shapes import Unsupported
         from interpreter.compiler.wasm.codec import fitted
 
-        assert self.first is not None
         try:
             if self.compiled is None:
-                fitted(self, self.first, dict(self.rooms), dict(self.texts))
+                fitted(self.machine, self.first, dict(self.rooms), dict(self.texts))
         except Unsupported as error:
             return [error.reason]
         return []
@@ -164,12 +163,17 @@ class CompiledMachine(Machine):
         home: Resident | None = state.home  # type: ignore[assignment]
         if home is None or self.plain:
             return None
-        if home.built.machine is not self or (home.fetched and not home.is_current_in(state)):
+        if home.built.machine is not self.machine or (home.fetched and not home.is_current_in(state)):
             state.leave()
             return None
         if home.built is not self.compiled and self.compiled is not None:
             home.go_on_in(self.compiled)
         return home
+
+    def _tried(self, state: State, ask: Callable[[Compiled], T]) -> T | None:
+        """Return the module's answer about a state that lives there; None if it does not, or the module traps."""
+        home = self._lives(state)
+        return home.tried(ask) if home is not None else None
 
     def _enters(self, state: State, chance: ChanceSource, *, grows: bool = False) -> Resident | None:
         """Return the state's place in the module. A state in Python lists is moved there if a module exists and the
@@ -205,12 +209,11 @@ class CompiledMachine(Machine):
         from interpreter.compiler.build.shapes import Unsupported
         from interpreter.compiler.wasm.codec import fitted
 
-        assert self.first is not None
         if self._is_stuck:
             return None
         larger = {**self.rooms, small.room: small.wanted}
         try:
-            fitted(self, self.first, larger, self.texts)
+            fitted(self.machine, self.first, larger, self.texts)
         except Unsupported:
             self._is_stuck = True
             return None
@@ -230,18 +233,12 @@ class CompiledMachine(Machine):
 
     def start(self, state: State, chance: ChanceSource) -> None:
         module = self.module if type(chance) is Seeded else None
-        if module is not None and self.first is not None and state.cells == self.first.cells:
+        if module is not None and state.cells == self.first.cells:
             assert type(chance) is Seeded
             if module.begin(state, chance):
                 return
             self.bailouts += 1
-        self._plainly(state, lambda: super(CompiledMachine, self).start(state, chance))
-
-    def take(self, state: State, chance: ChanceSource, option: int, values: tuple[Value, ...]) -> int:
-        """Apply a choice, which must be legal, and return the stretch that asked. See :meth:`Machine.take`."""
-        before = self.asked(state)
-        self.go(state, chance, (option, values))
-        return before.index
+        self._plainly(state, lambda: self.machine.start(state, chance))
 
     def go(self, state: State, chance: ChanceSource, code: Code) -> Turn:
         """Apply a choice, which must be legal, and return the next turn, as :meth:`asked` does.
@@ -249,7 +246,7 @@ class CompiledMachine(Machine):
         If the actor of the next decision cannot be computed, undo the choice and raise :class:`RuleFailure`.
         """
         home: Resident | None = state.home  # type: ignore[assignment]
-        if home is not None and home.heeded is code and home.upcoming and home.chance is chance:
+        if home is not None and home.heeded == code and home.upcoming and home.chance is chance:
             home.since.append(code)
             home.heeded = None
             home.turn = turn = home.upcoming.pop()
@@ -267,7 +264,7 @@ class CompiledMachine(Machine):
             trap = home.built.why_trapped()
         elif len(state.log) > constants.MAXIMUM_RECORDS:
             self._refuse(state, len(state.log))
-        self._plainly(state, lambda: super(CompiledMachine, self).take(state, chance, *code))
+        self._plainly(state, lambda: self.machine.take(state, chance, *code))
         self._trap = trap
         try:
             return self.asked(state)
@@ -277,10 +274,11 @@ class CompiledMachine(Machine):
 
     def _refuse(self, state: State, records: int) -> None:
         turn = self.asked(state)
-        check_records(records, self.asks[turn.index].ask.span if turn.index >= 0 else None)
+        check_records(records, self.machine.asks[turn.index].ask.span if turn.index >= 0 else None)
 
     def perform(self, state: State, chance: ChanceSource, procedure: str, then: str = "", number: int = 1) -> None:
-        self._plainly(state, lambda: super(CompiledMachine, self).perform(state, chance, procedure, then, number))
+        """Run a procedure in place of the set-up: see :meth:`Machine.perform`."""
+        self._plainly(state, lambda: self.machine.perform(state, chance, procedure, then, number))
 
     def _plainly(self, state: State, do: Callable[[], T]) -> T:
         state.leave()
@@ -314,32 +312,29 @@ class CompiledMachine(Machine):
         frame = state.frame
         if frame is None:
             return OVER
-        self.meter.refill()
-        return Turn(frame[0], self.asks[frame[0]].seat(state, list(frame[1])))
-
-    def codes(self, state: State) -> list[Code]:
-        options = self.listed(state)
-        return options if isinstance(options, list) else list(options)
+        self.machine.meter.refill()
+        return Turn(frame[0], self.machine.asks[frame[0]].seat(state, list(frame[1])))
 
     def listed(self, state: State) -> list[Code] | Iterator[Code]:
         """Return the legal options; in the plain form lazily."""
-        home = self._lives(state)
-        if home is not None and (options := home.tried(lambda module: module.codes())) is not None:
+        options = self._tried(state, lambda module: module.codes())
+        if options is not None:
             return options
         frame = state.frame
         assert frame is not None
-        return self.options(state, list(frame[1]), self.asks[frame[0]])
+        return self.machine.options(state, list(frame[1]), self.machine.asks[frame[0]])
 
     def is_free(self, state: State) -> bool:
-        home = self._lives(state)
-        if home is not None and (is_free := home.tried(lambda module: module.is_free())) is not None:
-            return is_free
-        return super().is_free(state)
+        """Return whether the current decision has more than one option."""
+        is_free = self._tried(state, lambda module: module.is_free())
+        return self.machine.is_free(state) if is_free is None else is_free
 
-    def accepts(self, state: State, number: int, values: tuple[Value, ...]) -> bool:
-        """Return whether an alternative with these values is known to be legal now."""
-        home = self._lives(state)
-        return home is not None and bool(home.tried(lambda module: module.accepts(number, values)))
+    def accepts(self, state: State, code: Code) -> bool:
+        """Return whether a choice is known to be legal now."""
+        home: Resident | None = state.home  # type: ignore[assignment]
+        if home is not None and home.heeded == code and not home.fetched:
+            return True
+        return bool(self._tried(state, lambda module: module.accepts(*code)))
 
     # --- policies
 
@@ -407,7 +402,7 @@ class CompiledMachine(Machine):
         for key, (policy, peeks) in policies.items():
             if key in added:
                 if policy is not None:
-                    self.learn(policy)
+                    self.machine.learn(policy)
                 self._players[key] = Player(policy, key, peeks)
         return True
 
