@@ -17,8 +17,8 @@ from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, Shapes,
 from interpreter.compiler.build.sights import OPEN
 from interpreter.compiler.ir.ops import CellGroup
 from interpreter.compiler.wasm.codec import Codec
+from interpreter.compiler.wasm.driver import BOT_STREAM
 from interpreter.compiler.wasm.standalone import EXPORTS, StandaloneModule, standalone_module
-from interpreter.compiler.wasm.whole_layout import BOT_STREAM
 from interpreter.engine.rules import Table
 from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.chance import name_hash
@@ -54,7 +54,7 @@ def standalone(ruleset: Ruleset, people: int, settings: Mapping[str, Value], pol
         bot.update({index: builder.policies.random(index) for index in unsupported})
         by_chance.append(sorted({asks[index][1].ask.name for index in unsupported}))
     streams = [signed(name_hash(BOT_STREAM.format(seat))) for seat in range(len(builder.constants.seats))]
-    module = standalone_module(builder, initial, bots, streams)
+    module = standalone_module(builder, initial, bots)
     described: list[dict[str, Json]] = [
         {"name": name, "number": number, "by_chance": unsupported}
         for number, (name, unsupported) in enumerate(zip(policies, by_chance, strict=True))
@@ -84,11 +84,11 @@ class _Manifest:
                 "state": STATE,
                 "cells": builder.memory.groups[next(iter(builder.memory.groups))].address,
                 "frames": builder.memory.frames,
-                "options": module.plan.options,
-                "view": module.buffer,
-                "mask": module.mask,
+                "options": module.numbers["options"],
+                "view": module.numbers["buffer"],
+                "mask": module.numbers["mask"],
                 "word": WORD,
-                "undo": module.plan.slots,
+                "undo": module.numbers["undo_slots"],
             },
             "none": {"number": NO_NUMBER, "index": NO_INDEX},
             "names": self._names(),

@@ -1,47 +1,58 @@
-;; Batches of games. Each game has a row; to step it, its state is copied to where the rules expect it.
+;; Batches of games. Each game has a row of its own; to step it, its state is copied to where the rules expect it.
 ;;
-;; A row begins with its seed (8 bytes), the number of choices (4), whether the game is over (4), and the streams of the
-;; bots; the state follows in its usual layout. Tables number the actions: a decision has a word with the address of its
-;; alternatives. An alternative is its first action, its ranks, its number of digits, whether all its choices are
-;; digits, and then for each digit its offset in an option, the smallest value, the number of digits, and the kind of
-;; value (0: an index; 1: a number; 2: a number or none).
+;; Tables number the actions: a decision has a word with the address of its alternatives. An alternative is its first
+;; action, its ranks, its number of digits, whether all its choices are digits, and then for each digit its offset in an
+;; option, the smallest value, the number of digits, and the kind of value (0: an index; 1: a number; 2: a number or
+;; none).
 
 (global $unnumbered (mut i32) (i32.const 0))
 
+;; Address of the word of a game.
+(func $of (param $words i32) (param $game i32) (result i32)
+  (i32.add (local.get $words) (i32.shl (local.get $game) (i32.const 2))))
+
 (func $row_of (param $game i32) (result i32)
-  (i32.add (i32.const {games}) (i32.mul (local.get $game) (i32.const {game_bytes}))))
+  (i32.add (i32.const {rows}) (i32.mul (local.get $game) (i32.const {row_bytes}))))
+
+;; Address of the rewards of a game.
+(func $rewards_of (param $game i32) (result i32)
+  (i32.add (i32.const {rewards}) (i32.mul (local.get $game) (i32.shl (i32.const {seats}) (i32.const 2)))))
 
 ;; End of the delayed blocks; the cells after them follow at `kept_limit`.
 (func $kept_end (param $shift i32) (result i32)
   (i32.add (i32.const {kept_start})
     (i32.shl (i32.load offset=4 (i32.add (i32.const {kept}) (local.get $shift))) (i32.const 2))))
 
+;; Distance from the state to that of the row.
+(func $shift (result i32)
+  (i32.sub (i32.add (global.get $row) (i32.const {held})) (i32.const {state})))
+
 (func $bring (param $row i32)
-  (local $shift i32) (local $end i32)
-  (local.set $shift (i32.sub (i32.add (local.get $row) (i32.const {held})) (i32.const {state})))
-  (local.set $end (call $kept_end (local.get $shift)))
+  (local $shift i32)
+  (global.set $row (local.get $row))
+  (local.set $shift (call $shift))
   (memory.copy (i32.const {state}) (i32.add (i32.const {state}) (local.get $shift))
-    (i32.sub (local.get $end) (i32.const {state})))
-  (local.set $end (i32.load (i32.add (i32.const {top}) (local.get $shift))))
+    (i32.sub (call $kept_end (local.get $shift)) (i32.const {state})))
   (memory.copy (i32.const {kept_limit}) (i32.add (i32.const {kept_limit}) (local.get $shift))
-    (i32.sub (local.get $end) (i32.const {kept_limit})))
-  (memory.copy (i32.const {streams}) (i32.add (local.get $row) (i32.const {head})) (i32.const {streams_bytes}))
+    (i32.sub (i32.load (i32.add (i32.const {top}) (local.get $shift))) (i32.const {kept_limit})))
+  (call $bring_streams)
   (call $forget))
 
-(func $take_away (param $row i32)
-  (local $shift i32) (local $end i32)
-  (if (i32.lt_s (i32.load (i32.const {asked})) (i32.const 0))
-    (then (i32.store (i32.const {top}) (i32.const {frames}))))
-  (local.set $shift (i32.sub (i32.add (local.get $row) (i32.const {held})) (i32.const {state})))
-  (local.set $end (i32.load (i32.const {top})))
-  (if (i32.gt_u (i32.add (local.get $end) (local.get $shift)) (i32.add (local.get $row) (i32.const {game_bytes})))
+(func $bring_streams
+  (memory.copy (i32.const {streams}) (i32.add (global.get $row) (i32.const {head})) (i32.const {streams_bytes})))
+
+(func $take_away
+  (local $shift i32)
+  (if (call $is_over) (then (i32.store (i32.const {top}) (i32.const {frames}))))
+  (local.set $shift (call $shift))
+  (if (i32.gt_u (i32.add (i32.load (i32.const {top})) (local.get $shift))
+        (i32.add (global.get $row) (i32.const {row_bytes})))
     (then (unreachable)))
   (memory.copy (i32.add (i32.const {kept_limit}) (local.get $shift)) (i32.const {kept_limit})
-    (i32.sub (local.get $end) (i32.const {kept_limit})))
-  (local.set $end (call $kept_end (i32.const 0)))
+    (i32.sub (i32.load (i32.const {top})) (i32.const {kept_limit})))
   (memory.copy (i32.add (i32.const {state}) (local.get $shift)) (i32.const {state})
-    (i32.sub (local.get $end) (i32.const {state})))
-  (memory.copy (i32.add (local.get $row) (i32.const {head})) (i32.const {streams}) (i32.const {streams_bytes})))
+    (i32.sub (call $kept_end (i32.const 0)) (i32.const {state})))
+  (memory.copy (i32.add (global.get $row) (i32.const {head})) (i32.const {streams}) (i32.const {streams_bytes})))
 
 ;; --- actions
 
@@ -109,19 +120,19 @@
         (local.set $count (i32.add (local.get $count) (i32.const 1)))
         (if (i32.eq (local.get $number) (local.get $wanted))
           (then
-            (i32.store (i32.add (i32.const {counts}) (i32.shl (local.get $game) (i32.const 2))) (local.get $count))
+            (i32.store (call $of (i32.const {counts}) (local.get $game)) (local.get $count))
             (return (local.get $at)))))
       (local.set $at (i32.add (local.get $at) (local.get $stride)))
       (br $next)))
-  (i32.store (i32.add (i32.const {counts}) (i32.shl (local.get $game) (i32.const 2))) (local.get $count))
+  (i32.store (call $of (i32.const {counts}) (local.get $game)) (local.get $count))
   (i32.const 0))
 
 ;; Clear the mask of a game.
 (func $clear (param $game i32)
   (local $mask i32) (local $at i32) (local $end i32) (local $count i32)
   (local.set $mask (i32.add (i32.const {mask}) (i32.mul (local.get $game) (i32.const {mask_bytes}))))
-  (local.set $count (i32.load (i32.add (i32.const {counts}) (i32.shl (local.get $game) (i32.const 2)))))
-  (i32.store (i32.add (i32.const {counts}) (i32.shl (local.get $game) (i32.const 2))) (i32.const 0))
+  (local.set $count (i32.load (call $of (i32.const {counts}) (local.get $game))))
+  (i32.store (call $of (i32.const {counts}) (local.get $game)) (i32.const 0))
   (if (i32.gt_s (local.get $count) (i32.const {most_legal}))
     (then (memory.fill (local.get $mask) (i32.const 0) (i32.const {mask_bytes})) (return)))
   (local.set $at (i32.add (i32.const {legal}) (i32.mul (local.get $game) (i32.const {legal_bytes}))))
@@ -174,123 +185,84 @@
 
 ;; --- games
 
-;; Let bots choose until an outside player decides.
-(func $bots_go_on (param $row i32)
-  (local $seat i32) (local $asked i32)
-  (block $done
-    (loop $next
-      (local.set $asked (i32.load (i32.const {asked})))
-      (br_if $done (i32.lt_s (local.get $asked) (i32.const 0)))
-      (global.set $arena (global.get $arena_start))
-      (global.set $fuel (i32.const {fuel}))
-      (local.set $seat (call_indirect $actor_of (type $stretch) (i32.load (i32.const {state})) (local.get $asked)))
-      (if (i32.ge_u (local.get $seat) (i32.const {people})) (then (unreachable)))
-      (br_if $done (i32.lt_s (i32.load (i32.add (i32.const {seated}) (i32.shl (local.get $seat) (i32.const 2))))
-        (i32.const 0)))
-      (call $count_choice (local.get $row))
-      (call $choose (call_indirect $bots (type $stretch) (i32.load (i32.const {state}))
-        (i32.add (local.get $asked)
-          (i32.mul (i32.const {stretches})
-            (i32.load (i32.add (i32.const {seated}) (i32.shl (local.get $seat) (i32.const 2))))))))
-      (br $next))))
+;; Let bots choose until an outside player decides; trap if there are too many choices.
+(func $bots_go_on
+  (if (call $go_on (i32.load (i32.const {limit})) (i32.const 0x7FFFFFFF)) (then (unreachable))))
 
-;; Count a choice; trap if there are too many.
-(func $count_choice (param $row i32)
-  (i32.store offset=8 (local.get $row) (i32.add (i32.load offset=8 (local.get $row)) (i32.const 1)))
-  (if (i32.gt_s (i32.load offset=8 (local.get $row)) (i32.load (i32.const {limit}))) (then (unreachable))))
-
-;; Start a game with the seed of a row and run to the first decision of an outside player.
-(func $fresh (param $game i32) (param $row i32)
-  (i32.store offset=8 (local.get $row) (i32.const 0))
-  (i32.store offset=12 (local.get $row) (i32.const 0))
-  (call $streams_of (i64.load (local.get $row)))
+;; Start the game of a row and run to the first decision of an outside player.
+(func $fresh (param $row i32)
+  (call $on_row (local.get $row))
   (call $begin (i64.load (local.get $row)))
-  (call $bots_go_on (local.get $row))
-  (if (i32.lt_s (i32.load (i32.const {asked})) (i32.const 0))
-    (then (i32.store offset=12 (local.get $row) (i32.const 1)))))
+  (call $bots_go_on)
+  (if (call $is_over) (then (drop (call $finish)))))
 
 ;; Write the observation of a game: the seat, the decision, legal actions, the vector.
 (func $look (param $game i32)
-  (local $seat i32) (local $asked i32) (local $at i32)
-  (local.set $at (i32.shl (local.get $game) (i32.const 2)))
+  (local $actor i32)
   (call $clear (local.get $game))
-  (local.set $asked (i32.load (i32.const {asked})))
-  (global.set $arena (global.get $arena_start))
-  (global.set $fuel (i32.const {fuel}))
-  (if (i32.ge_s (local.get $asked) (i32.const 0))
+  (local.set $actor (i32.const -1))
+  (if (i32.eqz (call $is_over))
     (then
-      (local.set $seat (call_indirect $actor_of (type $stretch) (i32.load (i32.const {state})) (local.get $asked)))
-      (i32.store (i32.add (i32.const {actors}) (local.get $at)) (local.get $seat))
-      (drop (call $mark (local.get $game) (call $list) (i32.const -1))))
-    (else
-      (i32.store (i32.add (i32.const {actors}) (local.get $at)) (i32.const -1))
-      (local.set $seat (i32.const 0))))
-  (global.set $arena (global.get $arena_start))
-  (global.set $fuel (i32.const {fuel}))
-  (call $observe (local.get $seat) (i32.load (i32.add (i32.const {actors}) (local.get $at)))
+      (local.set $actor (call $actor))
+      (drop (call $mark (local.get $game) (call $list) (i32.const -1)))))
+  (i32.store (call $of (i32.const {actors}) (local.get $game)) (local.get $actor))
+  (call $refill)
+  (call $observe (select (i32.const 0) (local.get $actor) (call $is_over)) (local.get $actor)
     (i32.add (i32.const {vectors}) (i32.mul (local.get $game) (i32.const {vector_bytes})))))
 
 ;; Write the rewards of a finished game: by place, from 1 for the first to -1 for the last.
 (func $reward (param $game i32)
-  (local $seat i32) (local $other i32) (local $at i32) (local $sum i32) (local $mine i32) (local $place i32)
-  (local $counting i32)
-  (global.set $arena (global.get $arena_start))
-  (global.set $fuel (i32.const {fuel}))
-  (loop $placed
-    (i32.store (i32.add (i32.const {places}) (i32.shl (local.get $seat) (i32.const 2)))
-      (call $place_of (local.get $seat)))
-    (local.set $seat (i32.add (local.get $seat) (i32.const 1)))
-    (br_if $placed (i32.lt_s (local.get $seat) (i32.const {seats}))))
-  (local.set $seat (i32.const 0))
-  (local.set $at (i32.add (i32.const {rewards})
-    (i32.mul (local.get $game) (i32.shl (i32.const {seats}) (i32.const 2)))))
+  (local $seat i32) (local $other i32) (local $sum i32) (local $mine i32) (local $place i32) (local $counting i32)
   (loop $seats
     (local.set $sum (i32.const 0))
     (local.set $counting (i32.const 0))
-    (local.set $other (i32.const 0))
-    (local.set $mine (i32.load (i32.add (i32.const {places}) (i32.shl (local.get $seat) (i32.const 2)))))
-    (if (local.get $mine)
-      (then
-        (loop $others
-          (local.set $place
-            (i32.load (i32.add (i32.const {places}) (i32.shl (local.get $other) (i32.const 2)))))
-          (if (i32.and (i32.ne (local.get $place) (i32.const 0)) (i32.ne (local.get $seat) (local.get $other)))
-            (then
-              (local.set $counting (i32.add (local.get $counting) (i32.const 1)))
-              (local.set $sum (i32.add (local.get $sum)
-                (i32.sub (i32.lt_s (local.get $mine) (local.get $place))
-                  (i32.gt_s (local.get $mine) (local.get $place)))))))
-          (local.set $other (i32.add (local.get $other) (i32.const 1)))
-          (br_if $others (i32.lt_s (local.get $other) (i32.const {seats}))))))
-    (f32.store (local.get $at) (f32.div (f32.convert_i32_s (local.get $sum))
-      (f32.convert_i32_s (select (local.get $counting) (i32.const 1) (local.get $counting)))))
-    (local.set $at (i32.add (local.get $at) (i32.const 4)))
-    (local.set $seat (i32.add (local.get $seat) (i32.const 1)))
-    (br_if $seats (i32.lt_s (local.get $seat) (i32.const {seats})))))
+    (local.set $other (i32.const {seats}))
+    (local.set $mine (call $place_of (local.get $seat)))
+    (loop $others
+      (local.set $other (i32.sub (local.get $other) (i32.const 1)))
+      (local.set $place (call $place_of (local.get $other)))
+      (if (i32.and (i32.ne (local.get $place) (i32.const 0)) (i32.ne (local.get $seat) (local.get $other)))
+        (then
+          (local.set $counting (i32.add (local.get $counting) (i32.const 1)))
+          (local.set $sum (i32.add (local.get $sum)
+            (i32.sub (i32.lt_s (local.get $mine) (local.get $place)) (i32.gt_s (local.get $mine) (local.get $place)))))))
+      (br_if $others (local.get $other)))
+    (f32.store (call $of (call $rewards_of (local.get $game)) (local.get $seat))
+      (f32.div (f32.convert_i32_s (select (local.get $sum) (i32.const 0) (local.get $mine)))
+        (f32.convert_i32_s (select (local.get $counting) (i32.const 1) (local.get $counting)))))
+    (br_if $seats (i32.lt_s (local.tee $seat (i32.add (local.get $seat) (i32.const 1))) (i32.const {seats})))))
+
+;; Place of a seat in the row; 0 if it does not count.
+(func $place_of (param $seat i32) (result i32)
+  (i32.load (call $of (i32.add (global.get $row) (i32.const {places})) (local.get $seat))))
 
 ;; Finish a step: rewards and a new game if the game is over, then the observation.
-(func $after (param $game i32) (param $row i32)
-  (if (i32.lt_s (i32.load (i32.const {asked})) (i32.const 0))
+(func $after (param $game i32)
+  (if (call $is_over)
     (then
+      (drop (call $finish))
       (call $reward (local.get $game))
       (i32.store8 (i32.add (i32.const {dones}) (local.get $game)) (i32.const 1))
       (if (i32.load (i32.const {again}))
         (then
-          (i64.store (local.get $row) (i64.add (i64.load (local.get $row)) (i64.const {stepped})))
-          (call $fresh (local.get $game) (local.get $row)))
-        (else (i32.store offset=12 (local.get $row) (i32.const 1))))))
-  (call $take_away (local.get $row))
+          (i64.store (global.get $row) (i64.add (i64.load (global.get $row)) (i64.const {stepped})))
+          (call $fresh (global.get $row))))))
+  (call $take_away)
   (call $look (local.get $game)))
 
+;; True if the game of a row is over.
+(func $ended (param $game i32) (result i32)
+  (i32.load offset=20 (call $row_of (local.get $game))))
+
 ;; First game whose action is illegal; -1 if there is none.
-(func (export "batch_refused") (param $game i32) (param $end i32) (result i32)
+(func $batch_refused (export "batch_refused") (param $game i32) (param $end i32) (result i32)
   (local $action i32)
   (block $done
     (loop $next
       (br_if $done (i32.ge_s (local.get $game) (local.get $end)))
-      (if (i32.eqz (i32.load offset=12 (call $row_of (local.get $game))))
+      (if (i32.eqz (call $ended (local.get $game)))
         (then
-          (local.set $action (i32.load (i32.add (i32.const {actions}) (i32.shl (local.get $game) (i32.const 2)))))
+          (local.set $action (i32.load (call $of (i32.const {actions}) (local.get $game))))
           (if (i32.ge_u (local.get $action) (i32.const {mask_bytes})) (then (return (local.get $game))))
           (if (i32.eqz (i32.load8_u (i32.add (i32.const {mask})
                 (i32.add (i32.mul (local.get $game) (i32.const {mask_bytes})) (local.get $action)))))
@@ -299,64 +271,52 @@
       (br $next)))
   (i32.const -1))
 
-;; Apply the actions of these games. The current game's number is stored at `cursor` in case the module traps.
-(func (export "batch_step") (param $game i32) (param $end i32)
-  (local $row i32) (local $option i32)
+;; Apply the actions of these games, or start them with the seeds in their rows. The current game's number is stored at
+;; `cursor` in case the module traps.
+(func $batch_step (export "batch_step") (param $game i32) (param $end i32) (param $anew i32)
   (block $done
     (loop $next
       (br_if $done (i32.ge_s (local.get $game) (local.get $end)))
       (i32.store (i32.const {cursor}) (local.get $game))
-      (local.set $row (call $row_of (local.get $game)))
-      (call $no_reward (local.get $game))
-      (if (i32.eqz (i32.load offset=12 (local.get $row)))
+      (i32.store8 (i32.add (i32.const {dones}) (local.get $game)) (i32.const 0))
+      (memory.fill (call $rewards_of (local.get $game)) (i32.const 0) (i32.shl (i32.const {seats}) (i32.const 2)))
+      (if (local.get $anew)
         (then
-          (call $bring (local.get $row))
-          (local.set $option (call $spelt
-            (i32.load (i32.add (i32.const {actions}) (i32.shl (local.get $game) (i32.const 2))))))
-          (if (i32.eqz (local.get $option))
-            (then
-              (call $clear (local.get $game))
-              (local.set $option (call $mark (local.get $game) (call $list)
-                (i32.load (i32.add (i32.const {actions}) (i32.shl (local.get $game) (i32.const 2))))))
-              (if (i32.eqz (local.get $option)) (then (unreachable)))))
-          (call $count_choice (local.get $row))
-          (call $choose (local.get $option))
-          (call $bots_go_on (local.get $row))
-          (call $after (local.get $game) (local.get $row))))
+          (call $fresh (call $row_of (local.get $game)))
+          (call $take_away)
+          (call $look (local.get $game)))
+        (else (if (i32.eqz (call $ended (local.get $game))) (then (call $act (local.get $game))))))
       (local.set $game (i32.add (local.get $game) (i32.const 1)))
       (br $next))))
 
-(func $no_reward (param $game i32)
-  (i32.store8 (i32.add (i32.const {dones}) (local.get $game)) (i32.const 0))
-  (memory.fill (i32.add (i32.const {rewards}) (i32.mul (local.get $game) (i32.shl (i32.const {seats}) (i32.const 2))))
-    (i32.const 0) (i32.shl (i32.const {seats}) (i32.const 2))))
-
-;; Start games with the seeds in the rows.
-(func (export "batch_begin") (param $game i32) (param $end i32)
-  (block $done
-    (loop $next
-      (br_if $done (i32.ge_s (local.get $game) (local.get $end)))
-      (i32.store (i32.const {cursor}) (local.get $game))
-      (call $no_reward (local.get $game))
-      (call $fresh (local.get $game) (call $row_of (local.get $game)))
-      (call $take_away (call $row_of (local.get $game)))
-      (call $look (local.get $game))
-      (local.set $game (i32.add (local.get $game) (i32.const 1)))
-      (br $next))))
+;; Apply the action of a game.
+(func $act (param $game i32)
+  (local $option i32) (local $action i32)
+  (call $bring (call $row_of (local.get $game)))
+  (local.set $action (i32.load (call $of (i32.const {actions}) (local.get $game))))
+  (local.set $option (call $spelt (local.get $action)))
+  (if (i32.eqz (local.get $option))
+    (then
+      (call $clear (local.get $game))
+      (local.set $option (call $mark (local.get $game) (call $list) (local.get $action)))
+      (if (i32.eqz (local.get $option)) (then (unreachable)))))
+  (if (i32.ge_s (i32.load offset=8 (global.get $row)) (i32.load (i32.const {limit}))) (then (unreachable)))
+  (i32.store offset=8 (global.get $row) (i32.add (i32.load offset=8 (global.get $row)) (i32.const 1)))
+  (call $choose (local.get $option))
+  (call $bots_go_on)
+  (call $after (local.get $game)))
 
 ;; Continue a game whose state has been written to memory after a choice in the plain form.
-(func (export "batch_resume") (param $game i32)
+(func $batch_resume (export "batch_resume") (param $game i32)
   (i32.store (i32.const {cursor}) (local.get $game))
+  (global.set $row (call $row_of (local.get $game)))
   (call $forget)
-  (memory.copy (i32.const {streams}) (i32.add (call $row_of (local.get $game)) (i32.const {head}))
-    (i32.const {streams_bytes}))
-  (call $bots_go_on (call $row_of (local.get $game)))
-  (call $after (local.get $game) (call $row_of (local.get $game))))
+  (call $bring_streams)
+  (call $bots_go_on)
+  (call $after (local.get $game)))
 
 ;; Write the observation of a seat to an address.
-(func (export "batch_observe") (param $game i32) (param $seat i32) (param $into i32)
+(func $batch_observe (export "batch_observe") (param $game i32) (param $seat i32) (param $into i32)
   (call $bring (call $row_of (local.get $game)))
-  (global.set $arena (global.get $arena_start))
-  (global.set $fuel (i32.const {fuel}))
-  (call $observe (local.get $seat) (i32.load (i32.add (i32.const {actors}) (i32.shl (local.get $game) (i32.const 2))))
-    (local.get $into)))
+  (call $refill)
+  (call $observe (local.get $seat) (i32.load (call $of (i32.const {actors}) (local.get $game))) (local.get $into)))

@@ -166,7 +166,7 @@ class Games:
         def array(kind: type[T], *shape: int, at: str) -> NDArray[T]:
             if batch is None:
                 return np.zeros(shape, kind)
-            return np.frombuffer(batch.bytes, kind, int(np.prod(shape)), batch.areas[at]).reshape(shape)
+            return np.frombuffer(batch.bytes, kind, int(np.prod(shape)), batch.numbers[at]).reshape(shape)
 
         self.observations = array(np.int32, n, space.vector.size, at="vectors")
         self.masks = array(np.bool_, n, space.actions.count, at="mask")

@@ -18,8 +18,8 @@ from msgspec import Struct
 from interpreter.compiler.build.measure_functions import MEASURE, OF_BITS, ROUND, ROUND_BITS, parts_if_any
 from interpreter.compiler.build.shapes import NO_NUMBER
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
+from interpreter.compiler.wasm.driver import KIND
 from interpreter.compiler.wasm.whole_games import Whole
-from interpreter.compiler.wasm.whole_layout import KIND
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Event, Mark, read
 from interpreter.engine.values import Names

@@ -18,8 +18,8 @@ from interpreter.base.plain_data import Json
 from interpreter.bots.compiled_bots import needs_of
 from interpreter.bots.player import Bot
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
+from interpreter.compiler.wasm.driver import MOST_GAMES
 from interpreter.compiler.wasm.whole_games import MEASURED, Games, Whole
-from interpreter.compiler.wasm.whole_layout import MOST_GAMES
 from interpreter.engine.game import Game
 from interpreter.engine.rules import Rules
 from interpreter.lowering.constants import Endless, RuleFailure

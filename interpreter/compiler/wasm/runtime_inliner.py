@@ -32,16 +32,18 @@ class Short:
 
 
 class Inliner:
-    """Inlines the short functions of a text: in the text itself, and in functions that call them."""
+    """Inlines the short functions of a text, and those ``below`` it: in the text, and in functions that call them."""
 
-    def __init__(self, text: str) -> None:
-        self._functions = {tree[1]: tree for tree in _parsed(text) if isinstance(tree, list) and tree[0] == "func"}
-        self.short: dict[str, Short] = {}
+    def __init__(self, text: str, below: Inliner | None = None) -> None:
+        trees = [tree for tree in _parsed(text) if isinstance(tree, list)]
+        self._functions = {tree[1]: tree for tree in trees if tree[0] == "func"}
+        self.short: dict[str, Short] = dict(below.short) if below is not None else {}
         self._done: dict[str, list[Tree]] = {}
         self._open: set[str] = set()
         for name in self._functions:
             self._visit(str(name))
-        self.text = "\n".join(map(_written, self._done.values()))
+        others = (tree for tree in trees if tree[0] != "func")
+        self.text = "\n".join(map(_written, (*others, *self._done.values())))
 
     def _visit(self, name: str) -> None:
         if name in self._done or name in self._open or name not in self._functions:
@@ -117,7 +119,7 @@ def _renamed(tree: Tree, names: dict[str, str], label: str) -> Tree:
 def _short_form(head: list[Tree], extra: list[Tree], body: list[Tree]) -> Short | None:
     parts = [part for part in (*head, *extra) if isinstance(part, list)]
     inner = list(_parts(body))
-    if len(inner) > SHORT or "loop" in inner or any(part[0] == "export" for part in parts):
+    if len(inner) > SHORT or "loop" in inner:
         return None
     declarations: dict[str, list[tuple[str, str]]] = {"param": [], "local": []}
     for part in parts:
