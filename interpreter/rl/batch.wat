@@ -78,52 +78,46 @@
   (local.set $blocks (i32.load (i32.add (i32.const {alternatives})
     (i32.shl (i32.load (i32.const {asked})) (i32.const 2)))))
   (local.set $at (i32.const {options}))
-  (block $done
-    (loop $next
-      (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
-      (local.set $block (i32.load (i32.add (local.get $blocks)
-        (i32.shl (i32.load (local.get $at)) (i32.const 2)))))
-      (local.set $left (i32.load offset=8 (local.get $block)))
-      (local.set $place (i32.add (local.get $block) (i32.const 16)))
-      (local.set $number (i32.const 0))
-      (block $counted
-        (loop $digits
-          (br_if $counted (i32.eqz (local.get $left)))
-          (local.set $number (i32.add
-            (i32.mul (local.get $number) (i32.load offset=8 (local.get $place)))
-            (call $digit
-              (i32.sub (i32.load (i32.add (local.get $at) (i32.load (local.get $place))))
-                (i32.load offset=4 (local.get $place)))
-              (i32.load offset=8 (local.get $place))
-              (i32.load offset=12 (local.get $place)))))
-          (local.set $place (i32.add (local.get $place) (i32.const 16)))
-          (local.set $left (i32.sub (local.get $left) (i32.const 1)))
-          (br $digits)))
-      (local.set $rank (i32.load offset=4 (local.get $block)))
-      (local.set $number (i32.add (i32.load (local.get $block)) (i32.mul (local.get $number) (local.get $rank))))
-      (block $given
-        (loop $ranks
-          (if (i32.eqz (local.get $rank))
-            (then
-              (global.set $unnumbered (i32.add (global.get $unnumbered) (i32.const 1)))
-              (br $given)))
-          (local.set $place (i32.add (local.get $mask) (local.get $number)))
-          (if (i32.load8_u (local.get $place))
-            (then
-              (local.set $number (i32.add (local.get $number) (i32.const 1)))
-              (local.set $rank (i32.sub (local.get $rank) (i32.const 1)))
-              (br $ranks))))
-        (i32.store8 (local.get $place) (i32.const 1))
-        (if (i32.lt_s (local.get $count) (i32.const {most_legal}))
-          (then (i32.store (i32.add (local.get $legal) (i32.shl (local.get $count) (i32.const 2)))
-            (local.get $number))))
-        (local.set $count (i32.add (local.get $count) (i32.const 1)))
-        (if (i32.eq (local.get $number) (local.get $wanted))
+  (until $done (i32.ge_u (local.get $at) (local.get $end))
+    (local.set $block (i32.load (i32.add (local.get $blocks)
+      (i32.shl (i32.load (local.get $at)) (i32.const 2)))))
+    (local.set $left (i32.load offset=8 (local.get $block)))
+    (local.set $place (i32.add (local.get $block) (i32.const 16)))
+    (local.set $number (i32.const 0))
+    (until $counted (i32.eqz (local.get $left))
+      (local.set $number (i32.add
+        (i32.mul (local.get $number) (i32.load offset=8 (local.get $place)))
+        (call $digit
+          (i32.sub (i32.load (i32.add (local.get $at) (i32.load (local.get $place))))
+            (i32.load offset=4 (local.get $place)))
+          (i32.load offset=8 (local.get $place))
+          (i32.load offset=12 (local.get $place)))))
+      (local.set $place (i32.add (local.get $place) (i32.const 16)))
+      (local.set $left (i32.sub (local.get $left) (i32.const 1))))
+    (local.set $rank (i32.load offset=4 (local.get $block)))
+    (local.set $number (i32.add (i32.load (local.get $block)) (i32.mul (local.get $number) (local.get $rank))))
+    (block $given
+      (loop $ranks
+        (if (i32.eqz (local.get $rank))
           (then
-            (i32.store (call $of (i32.const {counts}) (local.get $game)) (local.get $count))
-            (return (local.get $at)))))
-      (local.set $at (i32.add (local.get $at) (local.get $stride)))
-      (br $next)))
+            (global.set $unnumbered (i32.add (global.get $unnumbered) (i32.const 1)))
+            (br $given)))
+        (local.set $place (i32.add (local.get $mask) (local.get $number)))
+        (if (i32.load8_u (local.get $place))
+          (then
+            (local.set $number (i32.add (local.get $number) (i32.const 1)))
+            (local.set $rank (i32.sub (local.get $rank) (i32.const 1)))
+            (br $ranks))))
+      (i32.store8 (local.get $place) (i32.const 1))
+      (if (i32.lt_s (local.get $count) (i32.const {most_legal}))
+        (then (i32.store (i32.add (local.get $legal) (i32.shl (local.get $count) (i32.const 2)))
+          (local.get $number))))
+      (local.set $count (i32.add (local.get $count) (i32.const 1)))
+      (if (i32.eq (local.get $number) (local.get $wanted))
+        (then
+          (i32.store (call $of (i32.const {counts}) (local.get $game)) (local.get $count))
+          (return (local.get $at)))))
+    (local.set $at (i32.add (local.get $at) (local.get $stride))))
   (i32.store (call $of (i32.const {counts}) (local.get $game)) (local.get $count))
   (i32.const 0))
 
@@ -137,12 +131,9 @@
     (then (memory.fill (local.get $mask) (i32.const 0) (i32.const {mask_bytes})) (return)))
   (local.set $at (i32.add (i32.const {legal}) (i32.mul (local.get $game) (i32.const {legal_bytes}))))
   (local.set $end (i32.add (local.get $at) (i32.shl (local.get $count) (i32.const 2))))
-  (block $done
-    (loop $next
-      (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
-      (i32.store8 (i32.add (local.get $mask) (i32.load (local.get $at))) (i32.const 0))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next))))
+  (until $done (i32.ge_u (local.get $at) (local.get $end))
+    (i32.store8 (i32.add (local.get $mask) (i32.load (local.get $at))) (i32.const 0))
+    (local.set $at (i32.add (local.get $at) (i32.const 4)))))
 
 ;; Decode an action into an option at `options`; 0 if its digits do not determine the option.
 (func $spelt (param $action i32) (result i32)
@@ -161,26 +152,23 @@
   (i32.store (i32.const {options}) (i32.sub (local.get $alternative) (i32.const 1)))
   (local.set $left (i32.load offset=8 (local.get $block)))
   (local.set $place (i32.add (local.get $block) (i32.shl (local.get $left) (i32.const 4))))
-  (block $done
-    (loop $digits
-      (br_if $done (i32.eqz (local.get $left)))
-      (local.set $size (i32.load offset=8 (local.get $place)))
-      (local.set $kind (i32.load offset=12 (local.get $place)))
-      (local.set $digit (i32.rem_u (local.get $number) (local.get $size)))
-      (local.set $number (i32.div_u (local.get $number) (local.get $size)))
-      (if (local.get $kind)
-        (then
-          (if (i32.eqz (local.get $digit)) (then (return (i32.const 0))))
-          (if (i32.eq (local.get $digit) (i32.sub (local.get $size) (i32.const 1))) (then (return (i32.const 0))))
-          (if (i32.eq (local.get $kind) (i32.const 2))
-            (then
-              (if (i32.eq (local.get $digit) (i32.const 1)) (then (return (i32.const 0))))
-              (local.set $digit (i32.sub (local.get $digit) (i32.const 1)))))))
-      (i32.store (i32.add (i32.const {options}) (i32.load (local.get $place)))
-        (i32.add (local.get $digit) (i32.load offset=4 (local.get $place))))
-      (local.set $place (i32.sub (local.get $place) (i32.const 16)))
-      (local.set $left (i32.sub (local.get $left) (i32.const 1)))
-      (br $digits)))
+  (until $done (i32.eqz (local.get $left))
+    (local.set $size (i32.load offset=8 (local.get $place)))
+    (local.set $kind (i32.load offset=12 (local.get $place)))
+    (local.set $digit (i32.rem_u (local.get $number) (local.get $size)))
+    (local.set $number (i32.div_u (local.get $number) (local.get $size)))
+    (if (local.get $kind)
+      (then
+        (if (i32.eqz (local.get $digit)) (then (return (i32.const 0))))
+        (if (i32.eq (local.get $digit) (i32.sub (local.get $size) (i32.const 1))) (then (return (i32.const 0))))
+        (if (i32.eq (local.get $kind) (i32.const 2))
+          (then
+            (if (i32.eq (local.get $digit) (i32.const 1)) (then (return (i32.const 0))))
+            (local.set $digit (i32.sub (local.get $digit) (i32.const 1)))))))
+    (i32.store (i32.add (i32.const {options}) (i32.load (local.get $place)))
+      (i32.add (local.get $digit) (i32.load offset=4 (local.get $place))))
+    (local.set $place (i32.sub (local.get $place) (i32.const 16)))
+    (local.set $left (i32.sub (local.get $left) (i32.const 1))))
   (i32.const {options}))
 
 ;; --- games
@@ -257,37 +245,31 @@
 ;; First game whose action is illegal; -1 if there is none.
 (func $batch_refused (export "batch_refused") (param $game i32) (param $end i32) (result i32)
   (local $action i32)
-  (block $done
-    (loop $next
-      (br_if $done (i32.ge_s (local.get $game) (local.get $end)))
-      (if (i32.eqz (call $ended (local.get $game)))
-        (then
-          (local.set $action (i32.load (call $of (i32.const {actions}) (local.get $game))))
-          (if (i32.ge_u (local.get $action) (i32.const {mask_bytes})) (then (return (local.get $game))))
-          (if (i32.eqz (i32.load8_u (i32.add (i32.const {mask})
-                (i32.add (i32.mul (local.get $game) (i32.const {mask_bytes})) (local.get $action)))))
-            (then (return (local.get $game))))))
-      (local.set $game (i32.add (local.get $game) (i32.const 1)))
-      (br $next)))
+  (until $done (i32.ge_s (local.get $game) (local.get $end))
+    (if (i32.eqz (call $ended (local.get $game)))
+      (then
+        (local.set $action (i32.load (call $of (i32.const {actions}) (local.get $game))))
+        (if (i32.ge_u (local.get $action) (i32.const {mask_bytes})) (then (return (local.get $game))))
+        (if (i32.eqz (i32.load8_u (i32.add (i32.const {mask})
+              (i32.add (i32.mul (local.get $game) (i32.const {mask_bytes})) (local.get $action)))))
+          (then (return (local.get $game))))))
+    (local.set $game (i32.add (local.get $game) (i32.const 1))))
   (i32.const -1))
 
 ;; Apply the actions of these games, or start them with the seeds in their rows. The current game's number is stored at
 ;; `cursor` in case the module traps.
 (func $batch_step (export "batch_step") (param $game i32) (param $end i32) (param $anew i32)
-  (block $done
-    (loop $next
-      (br_if $done (i32.ge_s (local.get $game) (local.get $end)))
-      (i32.store (i32.const {cursor}) (local.get $game))
-      (i32.store8 (i32.add (i32.const {dones}) (local.get $game)) (i32.const 0))
-      (memory.fill (call $rewards_of (local.get $game)) (i32.const 0) (i32.shl (i32.const {seats}) (i32.const 2)))
-      (if (local.get $anew)
-        (then
-          (call $fresh (call $row_of (local.get $game)))
-          (call $take_away)
-          (call $look (local.get $game)))
-        (else (if (i32.eqz (call $ended (local.get $game))) (then (call $act (local.get $game))))))
-      (local.set $game (i32.add (local.get $game) (i32.const 1)))
-      (br $next))))
+  (until $done (i32.ge_s (local.get $game) (local.get $end))
+    (i32.store (i32.const {cursor}) (local.get $game))
+    (i32.store8 (i32.add (i32.const {dones}) (local.get $game)) (i32.const 0))
+    (memory.fill (call $rewards_of (local.get $game)) (i32.const 0) (i32.shl (i32.const {seats}) (i32.const 2)))
+    (if (local.get $anew)
+      (then
+        (call $fresh (call $row_of (local.get $game)))
+        (call $take_away)
+        (call $look (local.get $game)))
+      (else (if (i32.eqz (call $ended (local.get $game))) (then (call $act (local.get $game))))))
+    (local.set $game (i32.add (local.get $game) (i32.const 1)))))
 
 ;; Apply the action of a game.
 (func $act (param $game i32)

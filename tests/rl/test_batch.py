@@ -74,7 +74,7 @@ def test_options_that_share_an_action_stand_for_the_first_of_them(limits: Limits
 def test_what_the_module_gives_up_the_plain_form_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("interpreter.rl.batch_module.Batch.is_endless", lambda *_: False)
     module, plain = make("goofspiel", 3, 4), make("goofspiel", 3, 4, plain=True)
-    module.batch._words[module.batch.areas["control"] // 4 + 1] = 7  # type: ignore[attr-defined]  # more choices trap
+    module.batch._set("limit", 7)  # type: ignore[attr-defined]  # more choices trap
     random = np.random.default_rng(3)
     for _ in range(60):
         actions = module.sample(random)
@@ -87,7 +87,7 @@ def test_what_the_module_gives_up_the_plain_form_does(monkeypatch: pytest.Monkey
 def test_a_game_that_the_module_gives_up_twice_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("interpreter.rl.batch_module.Batch.is_endless", lambda *_: False)
     games = make("goofspiel", 2, 2, seed=40)
-    games.batch._words[games.batch.areas["control"] // 4 + 1] = 0  # type: ignore[attr-defined]
+    games.batch._set("limit", 0)  # type: ignore[attr-defined]
     monkeypatch.setattr(games.batch, "resume", _stuck)  # type: ignore[attr-defined]
     with pytest.raises(RuleFailure, match="the game with seed 40 does not fit into a batch"):
         games.step(games.legal[:, 0])

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain
 
-from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.build.shapes import WORD, halves
+from interpreter.compiler.build.shapes import halves
 from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.ir.effect_analysis import Cells
 from interpreter.compiler.passes import optimised
@@ -142,17 +141,14 @@ def _head(builder: ModuleBuilder, known: Mapping[str, int], graph: Mapping[str, 
     for name, value in variables.items():
         yield f'(global ${name} (export "{name}") (mut i32) (i32.const {value}))'
     constants = {
+        **{name: known[name] for name in ("options", "arena_end", "holders", "seed")},
         "arena_start": known["arena"],
-        "arena_end": known["arena_end"],
-        "options": known["options"],
         "options_limit": known["arena"],
-        "holders": builder.holders,
         "location": groups["location"].address,
         "location_cell": groups["location"].base,
         "piece_cell": groups["piece"].base if "piece" in groups else 0,
         "piece": groups["piece"].address if "piece" in groups else 0,
         "pending": groups["pending"].address,
-        "seed": STATE + 4 * WORD,
         **graph,
     }
     for name, value in constants.items():

@@ -138,6 +138,7 @@ def driver_numbers(builder: ModuleBuilder, rows: Rows, first: bytes, undo_bytes:
         **asdict(rows),
         **areas,
         "places": PLACES,
+        "holders": builder.holders,
         "hashes": memory.words([*hashes, 0, 0]),
         "counting": memory.words([int(bool(counted)) for counted in counts]),
         "sizes": decided.table(lambda index: memory.words([size * WORD for size in decided.sizes(index)])),

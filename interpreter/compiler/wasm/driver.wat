@@ -95,12 +95,9 @@
 
 ;; True if an option equals one of those between `at` and its own address.
 (func $is_listed (param $at i32) (param $option i32) (param $size i32) (param $words i32) (result i32)
-  (block $done
-    (loop $next
-      (br_if $done (i32.ge_u (local.get $at) (local.get $option)))
-      (if (call $equal_words (local.get $at) (local.get $option) (local.get $words)) (then (return (i32.const 1))))
-      (local.set $at (i32.add (local.get $at) (local.get $size)))
-      (br $next)))
+  (until $done (i32.ge_u (local.get $at) (local.get $option))
+    (if (call $equal_words (local.get $at) (local.get $option) (local.get $words)) (then (return (i32.const 1))))
+    (local.set $at (i32.add (local.get $at) (local.get $size))))
   (i32.const 0))
 
 ;; Address of the option that a bot chooses at the current decision.

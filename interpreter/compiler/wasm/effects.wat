@@ -95,23 +95,20 @@
   (local.set $at (i32.add (local.get $list) (i32.const 4)))
   (local.set $end (call $end_of (local.get $list)))
   (local.set $last (i32.const -1))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (local.set $card (i32.load (local.get $at)))
-      (if (i32.lt_s (local.get $card) (local.get $last))
-        (then
-          (local.set $to (local.get $at))
-          (block $found
-            (loop $back
-              (i32.store (local.get $to) (i32.load (i32.sub (local.get $to) (i32.const 4))))
-              (local.set $to (i32.sub (local.get $to) (i32.const 4)))
-              (br_if $found (i32.eq (local.get $to) (i32.add (local.get $list) (i32.const 4))))
-              (br_if $back (i32.gt_s (i32.load (i32.sub (local.get $to) (i32.const 4))) (local.get $card)))))
-          (i32.store (local.get $to) (local.get $card)))
-        (else (local.set $last (local.get $card))))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next))))
+  (until $done (i32.eq (local.get $at) (local.get $end))
+    (local.set $card (i32.load (local.get $at)))
+    (if (i32.lt_s (local.get $card) (local.get $last))
+      (then
+        (local.set $to (local.get $at))
+        (block $found
+          (loop $back
+            (i32.store (local.get $to) (i32.load (i32.sub (local.get $to) (i32.const 4))))
+            (local.set $to (i32.sub (local.get $to) (i32.const 4)))
+            (br_if $found (i32.eq (local.get $to) (i32.add (local.get $list) (i32.const 4))))
+            (br_if $back (i32.gt_s (i32.load (i32.sub (local.get $to) (i32.const 4))) (local.get $card)))))
+        (i32.store (local.get $to) (local.get $card)))
+      (else (local.set $last (local.get $card))))
+    (local.set $at (i32.add (local.get $at) (i32.const 4)))))
 
 ;; True if a card precedes another by rank.
 (func $precedes (param $rank i64) (param $card i32) (param $other_rank i64) (param $other i32) (result i32)
@@ -125,16 +122,13 @@
   (local.set $rank (call $rank (local.get $zone) (local.get $card)))
   (local.set $list (i32.add (local.get $list) (i32.const 4)))
   (local.set $high (i32.load (i32.sub (local.get $list) (i32.const 4))))
-  (block $done
-    (loop $next
-      (br_if $done (i32.ge_u (local.get $low) (local.get $high)))
-      (local.set $middle (i32.shr_u (i32.add (local.get $low) (local.get $high)) (i32.const 1)))
-      (local.set $other (i32.load (i32.add (local.get $list) (i32.shl (local.get $middle) (i32.const 2)))))
-      (if (call $precedes (local.get $rank) (local.get $card)
-                          (call $rank (local.get $zone) (local.get $other)) (local.get $other))
-        (then (local.set $high (local.get $middle)))
-        (else (local.set $low (i32.add (local.get $middle) (i32.const 1)))))
-      (br $next)))
+  (until $done (i32.ge_u (local.get $low) (local.get $high))
+    (local.set $middle (i32.shr_u (i32.add (local.get $low) (local.get $high)) (i32.const 1)))
+    (local.set $other (i32.load (i32.add (local.get $list) (i32.shl (local.get $middle) (i32.const 2)))))
+    (if (call $precedes (local.get $rank) (local.get $card)
+                        (call $rank (local.get $zone) (local.get $other)) (local.get $other))
+      (then (local.set $high (local.get $middle)))
+      (else (local.set $low (i32.add (local.get $middle) (i32.const 1))))))
   (i32.add (local.get $list) (i32.shl (local.get $low) (i32.const 2))))
 
 ;; Sort n items by rank: insertion sort. An item has `bytes` bytes, and its card is at offset `top`.
@@ -146,37 +140,31 @@
   (local.set $ranks (call $alloc (i32.add (i32.shl (local.get $n) (i32.const 1))
                                           (i32.shr_u (local.get $bytes) (i32.const 2)))))
   (local.set $spare (i32.add (local.get $ranks) (i32.shl (local.get $n) (i32.const 3))))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $i) (local.get $n)))
-      (local.set $item (i32.add (local.get $list) (i32.mul (local.get $i) (local.get $bytes))))
-      (local.set $rank (call $rank (local.get $zone) (i32.load (i32.add (local.get $item) (local.get $top)))))
-      ;; The items before this one are sorted: go back to its insertion point.
-      (local.set $j (local.get $i))
-      (local.set $to (local.get $item))
-      (local.set $at (i32.add (local.get $ranks) (i32.shl (local.get $i) (i32.const 3))))
-      (block $found
-        (loop $back
-          (br_if $found (i32.eqz (local.get $j)))
-          (br_if $found
-            (i32.eqz (call $precedes
-              (local.get $rank) (i32.load (i32.add (local.get $item) (local.get $top)))
-              (i64.load align=4 (i32.sub (local.get $at) (i32.const 8)))
-              (i32.load (i32.add (i32.sub (local.get $to) (local.get $bytes)) (local.get $top))))))
-          (local.set $j (i32.sub (local.get $j) (i32.const 1)))
-          (local.set $to (i32.sub (local.get $to) (local.get $bytes)))
-          (local.set $at (i32.sub (local.get $at) (i32.const 8)))
-          (i64.store offset=8 align=4 (local.get $at) (i64.load align=4 (local.get $at)))
-          (br $back)))
-      (i64.store align=4 (local.get $at) (local.get $rank))
-      (if (i32.ne (local.get $to) (local.get $item))
-        (then
-          (memory.copy (local.get $spare) (local.get $item) (local.get $bytes))
-          (memory.copy (i32.add (local.get $to) (local.get $bytes)) (local.get $to)
-                       (i32.sub (local.get $item) (local.get $to)))
-          (memory.copy (local.get $to) (local.get $spare) (local.get $bytes))))
-      (local.set $i (i32.add (local.get $i) (i32.const 1)))
-      (br $next))))
+  (until $done (i32.eq (local.get $i) (local.get $n))
+    (local.set $item (i32.add (local.get $list) (i32.mul (local.get $i) (local.get $bytes))))
+    (local.set $rank (call $rank (local.get $zone) (i32.load (i32.add (local.get $item) (local.get $top)))))
+    ;; The items before this one are sorted: go back to its insertion point.
+    (local.set $j (local.get $i))
+    (local.set $to (local.get $item))
+    (local.set $at (i32.add (local.get $ranks) (i32.shl (local.get $i) (i32.const 3))))
+    (until $found (i32.eqz (local.get $j))
+      (br_if $found
+        (i32.eqz (call $precedes
+          (local.get $rank) (i32.load (i32.add (local.get $item) (local.get $top)))
+          (i64.load align=4 (i32.sub (local.get $at) (i32.const 8)))
+          (i32.load (i32.add (i32.sub (local.get $to) (local.get $bytes)) (local.get $top))))))
+      (local.set $j (i32.sub (local.get $j) (i32.const 1)))
+      (local.set $to (i32.sub (local.get $to) (local.get $bytes)))
+      (local.set $at (i32.sub (local.get $at) (i32.const 8)))
+      (i64.store offset=8 align=4 (local.get $at) (i64.load align=4 (local.get $at))))
+    (i64.store align=4 (local.get $at) (local.get $rank))
+    (if (i32.ne (local.get $to) (local.get $item))
+      (then
+        (memory.copy (local.get $spare) (local.get $item) (local.get $bytes))
+        (memory.copy (i32.add (local.get $to) (local.get $bytes)) (local.get $to)
+                     (i32.sub (local.get $item) (local.get $to)))
+        (memory.copy (local.get $to) (local.get $spare) (local.get $bytes))))
+    (local.set $i (i32.add (local.get $i) (i32.const 1)))))
 
 
 ;; Moves of cards. A zone is given by its cell; `where` is 0 in, 1 top, 2 bottom, 3 new pile.
@@ -286,14 +274,11 @@
   (local $at i32) (local $end i32) (local $place i32)
   (local.set $at (i32.add (local.get $cards) (i32.const 4)))
   (local.set $end (call $end_of (local.get $cards)))
-  (block $other
-    (loop $next
-      (br_if $other (i32.eq (local.get $at) (local.get $end)))
-      (local.set $place (call $location_of (i32.load (local.get $at))))
-      (br_if $other (i32.ne (i32.load (local.get $place)) (local.get $zone)))
-      (i32.store (local.get $place) (i32.const -1))  ;; seen
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next)))
+  (until $other (i32.eq (local.get $at) (local.get $end))
+    (local.set $place (call $location_of (i32.load (local.get $at))))
+    (br_if $other (i32.ne (i32.load (local.get $place)) (local.get $zone)))
+    (i32.store (local.get $place) (i32.const -1))  ;; seen
+    (local.set $at (i32.add (local.get $at) (i32.const 4))))
   (local.set $place (i32.eq (local.get $at) (local.get $end)))
   (block $done
     (loop $back
@@ -435,25 +420,19 @@
   (local $next i32) (local $zone i32)
   (local.set $drafts (call $alloc (i32.const 1)))
   (i32.store (local.get $drafts) (i32.const 0))
-  (local.set $at (i32.add (local.get $cards) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $cards)))
-  (block $done
-    (loop $again
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (local.set $zone (i32.load (call $location_of (i32.load (local.get $at)))))
-      (local.set $holder (call $holder (local.get $zone)))
-      (local.set $held (call $draft (local.get $drafts) (local.get $zone)))
-      (local.set $list (call $list_with (local.get $holder) (local.get $held) (i32.load (local.get $at))))
-      (call $remove_card (local.get $list) (i32.load (local.get $at)))
-      (if (i32.eqz (i32.or (i32.eq (local.get $list) (local.get $held)) (i32.load (local.get $list))))
-        (then  ;; the last card of a pile
-          (local.set $next (i32.add (local.get $list) (call $item_bytes (local.get $holder))))
-          (memory.copy (local.get $list) (local.get $next)
-                       (i32.sub (i32.add (local.get $held) (call $zone_bytes (local.get $holder) (local.get $held)))
-                                (local.get $next)))
-          (i32.store (local.get $held) (i32.sub (i32.load (local.get $held)) (i32.const 1)))))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $again)))
+  (each $at $end (local.get $cards)
+    (local.set $zone (i32.load (call $location_of (i32.load (local.get $at)))))
+    (local.set $holder (call $holder (local.get $zone)))
+    (local.set $held (call $draft (local.get $drafts) (local.get $zone)))
+    (local.set $list (call $list_with (local.get $holder) (local.get $held) (i32.load (local.get $at))))
+    (call $remove_card (local.get $list) (i32.load (local.get $at)))
+    (if (i32.eqz (i32.or (i32.eq (local.get $list) (local.get $held)) (i32.load (local.get $list))))
+      (then  ;; the last card of a pile
+        (local.set $next (i32.add (local.get $list) (call $item_bytes (local.get $holder))))
+        (memory.copy (local.get $list) (local.get $next)
+                     (i32.sub (i32.add (local.get $held) (call $zone_bytes (local.get $holder) (local.get $held)))
+                              (local.get $next)))
+        (i32.store (local.get $held) (i32.sub (i32.load (local.get $held)) (i32.const 1))))))
   (local.get $drafts))
 
 ;; Commit drafts, and move cards to a zone. Piles are sorted by their top cards if the zone is ordered by rank.
@@ -461,33 +440,21 @@
 (func $lie (param $drafts i32) (param $cards i32) (param $zone i32)
   (local $draft i32) (local $holder i32) (local $at i32) (local $end i32) (local $place i32)
   (local.set $draft (local.get $drafts))
-  (block $sorted
-    (loop $next
-      (br_if $sorted (i32.eqz (local.tee $draft (i32.load (local.get $draft)))))
-      (local.set $holder (call $holder (i32.load offset=4 (local.get $draft))))
-      (if (i32.and (i32.load offset=8 (local.get $holder))
-                   (i32.eq (i32.load offset=4 (local.get $holder)) (i32.const 2)))
-        (then (call $sort_by_rank
-          (i32.load offset=4 (local.get $draft)) (i32.add (local.get $draft) (i32.const 8))
-          (call $item_bytes (local.get $holder)) (i32.const 4))))
-      (br $next)))
+  (until $sorted (i32.eqz (local.tee $draft (i32.load (local.get $draft))))
+    (local.set $holder (call $holder (i32.load offset=4 (local.get $draft))))
+    (if (i32.and (i32.load offset=8 (local.get $holder))
+                 (i32.eq (i32.load offset=4 (local.get $holder)) (i32.const 2)))
+      (then (call $sort_by_rank
+        (i32.load offset=4 (local.get $draft)) (i32.add (local.get $draft) (i32.const 8))
+        (call $item_bytes (local.get $holder)) (i32.const 4)))))
   (local.set $draft (local.get $drafts))
-  (block $held
-    (loop $next
-      (br_if $held (i32.eqz (local.tee $draft (i32.load (local.get $draft)))))
-      (call $hold (i32.load offset=4 (local.get $draft)) (i32.add (local.get $draft) (i32.const 8)))
-      (br $next)))
-  (local.set $at (i32.add (local.get $cards) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $cards)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (local.set $place (call $location_of (i32.load (local.get $at))))
-      (if (i32.ne (i32.load (local.get $place)) (local.get $zone))
-        (then (i32.store (local.get $place) (local.get $zone))
-              (call $wake (i32.add (global.get $location_cell) (i32.load (local.get $at))))))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next))))
+  (until $held (i32.eqz (local.tee $draft (i32.load (local.get $draft))))
+    (call $hold (i32.load offset=4 (local.get $draft)) (i32.add (local.get $draft) (i32.const 8))))
+  (each $at $end (local.get $cards)
+    (local.set $place (call $location_of (i32.load (local.get $at))))
+    (if (i32.ne (i32.load (local.get $place)) (local.get $zone))
+      (then (i32.store (local.get $place) (local.get $zone))
+            (call $wake (i32.add (global.get $location_cell) (i32.load (local.get $at))))))))
 
 ;; Copy a draft to its zone and wake watches, unless the contents are equal.
 (func $hold (param $zone i32) (param $fresh i32)
@@ -509,14 +476,11 @@
   (local.set $held (i32.add (local.get $held) (i32.const 4)))
   (local.set $fresh (i32.add (local.get $fresh) (i32.const 4)))
   (local.set $bytes (call $item_bytes (local.get $holder)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eqz (local.get $left)))
-      (if (i32.eqz (call $equal_lists (local.get $held) (local.get $fresh))) (then (return (i32.const 0))))
-      (local.set $held (i32.add (local.get $held) (local.get $bytes)))
-      (local.set $fresh (i32.add (local.get $fresh) (local.get $bytes)))
-      (local.set $left (i32.sub (local.get $left) (i32.const 1)))
-      (br $next)))
+  (until $done (i32.eqz (local.get $left))
+    (if (i32.eqz (call $equal_lists (local.get $held) (local.get $fresh))) (then (return (i32.const 0))))
+    (local.set $held (i32.add (local.get $held) (local.get $bytes)))
+    (local.set $fresh (i32.add (local.get $fresh) (local.get $bytes)))
+    (local.set $left (i32.sub (local.get $left) (i32.const 1))))
   (i32.const 1))
 
 
@@ -558,19 +522,16 @@
   (local.set $from (i32.load (call $holder (local.get $source))))
   (local.set $to (i32.load (call $holder (local.get $target))))
   (local.set $end (i32.add (local.get $amount) (i32.shl (local.get $k) (i32.const 2))))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $amount) (local.get $end)))
-      (local.set $count (i64.load32_s (local.get $amount)))
-      (local.set $any (i64.or (local.get $any) (local.get $count)))
-      (if (i64.ne (local.get $count) (i64.const 0))
-        (then (call $transfer (local.get $count) (local.get $from) (local.get $to) (local.get $unlimited)
-                              (local.get $room))))
-      (local.set $amount (i32.add (local.get $amount) (i32.const 4)))
-      (local.set $from (i32.add (local.get $from) (i32.const 4)))
-      (local.set $to (i32.add (local.get $to) (i32.const 4)))
-      (local.set $room (i32.add (local.get $room) (local.get $step)))
-      (br $next)))
+  (until $done (i32.eq (local.get $amount) (local.get $end))
+    (local.set $count (i64.load32_s (local.get $amount)))
+    (local.set $any (i64.or (local.get $any) (local.get $count)))
+    (if (i64.ne (local.get $count) (i64.const 0))
+      (then (call $transfer (local.get $count) (local.get $from) (local.get $to) (local.get $unlimited)
+                            (local.get $room))))
+    (local.set $amount (i32.add (local.get $amount) (i32.const 4)))
+    (local.set $from (i32.add (local.get $from) (i32.const 4)))
+    (local.set $to (i32.add (local.get $to) (i32.const 4)))
+    (local.set $room (i32.add (local.get $room) (local.get $step))))
   (if (i64.eqz (local.get $any)) (then (return)))
   (call $wake (local.get $source))
   (call $wake (local.get $target)))
@@ -657,15 +618,9 @@
   (local.set $fresh (call $alloc (i32.add (i32.load (local.get $pile)) (i32.const 1))))
   (i32.store (local.get $fresh) (i32.load (local.get $pile)))
   (local.set $pile (i32.add (local.get $pile) (i32.const 4)))
-  (local.set $at (i32.add (local.get $fresh) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $fresh)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (i32.store (local.get $at) (local.get $pile))
-      (local.set $pile (i32.add (local.get $pile) (call $item_bytes (local.get $holder))))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next)))
+  (each $at $end (local.get $fresh)
+    (i32.store (local.get $at) (local.get $pile))
+    (local.set $pile (i32.add (local.get $pile) (call $item_bytes (local.get $holder)))))
   (local.get $fresh))
 
 ;; New copy of a zone's contents with the piles in the order of a list of addresses.
@@ -675,15 +630,9 @@
   (i32.store (local.get $fresh) (i32.load (local.get $list)))
   (local.set $to (i32.add (local.get $fresh) (i32.const 4)))
   (local.set $bytes (call $item_bytes (local.get $holder)))
-  (local.set $at (i32.add (local.get $list) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $list)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (memory.copy (local.get $to) (i32.load (local.get $at)) (local.get $bytes))
-      (local.set $to (i32.add (local.get $to) (local.get $bytes)))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next)))
+  (each $at $end (local.get $list)
+    (memory.copy (local.get $to) (i32.load (local.get $at)) (local.get $bytes))
+    (local.set $to (i32.add (local.get $to) (local.get $bytes))))
   (local.get $fresh))
 
 ;; Random index of one of n items; traps if n is 0.

@@ -13,6 +13,9 @@
 ;;   bag            address of k words, one count for each member of its kind
 ;;   room           address of two words: the list of the kinds that it takes, its capacity
 ;;
+;; `until` is a loop that ends when its test is true; `each` walks over the addresses of the items of a list, up to the
+;; end. Both are written out before the text is compiled (`runtime_inliner.py`).
+;;
 ;; No function changes its arguments. A new list or bag is at the end of the arena. A function releases the scratch
 ;; memory that it takes from the arena, unless it traps; `$subsets` and `$mixes` keep theirs, which is short. A function
 ;; traps where the plain form raises an error, if a number does not fit into a word, and if the arena is full. The
@@ -74,21 +77,18 @@
   (local.set $fresh (call $copy_list (local.get $list)))
   (local.set $at (i32.add (local.get $fresh) (i32.const 4)))
   (local.set $left (i64.load32_u (local.get $fresh)))
-  (block $done
-    (loop $next
-      (br_if $done (i64.le_u (local.get $left) (i64.const 1)))
-      (local.set $other
-        (i32.add (local.get $at)
-                 (i32.shl (i32.wrap_i64 (call $bounded (call $output (local.get $start) (local.get $i))
-                                                       (local.get $left)))
-                          (i32.const 2))))
-      (local.set $item (i32.load (local.get $at)))
-      (i32.store (local.get $at) (i32.load (local.get $other)))
-      (i32.store (local.get $other) (local.get $item))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (local.set $i (i64.add (local.get $i) (i64.const 1)))
-      (local.set $left (i64.sub (local.get $left) (i64.const 1)))
-      (br $next)))
+  (until $done (i64.le_u (local.get $left) (i64.const 1))
+    (local.set $other
+      (i32.add (local.get $at)
+               (i32.shl (i32.wrap_i64 (call $bounded (call $output (local.get $start) (local.get $i))
+                                                     (local.get $left)))
+                        (i32.const 2))))
+    (local.set $item (i32.load (local.get $at)))
+    (i32.store (local.get $at) (i32.load (local.get $other)))
+    (i32.store (local.get $other) (local.get $item))
+    (local.set $at (i32.add (local.get $at) (i32.const 4)))
+    (local.set $i (i64.add (local.get $i) (i64.const 1)))
+    (local.set $left (i64.sub (local.get $left) (i64.const 1))))
   (local.get $fresh))
 
 ;; Draw of a bot: the number below n that follows `used` others from the state `start`; traps if n is below 1.
@@ -173,60 +173,42 @@
   (if (i32.gt_u (local.get $n) (i32.const 64))
     (then (memory.copy (local.get $into) (local.get $from) (i32.shl (local.get $n) (i32.const 2)))
           (return)))
-  (block $few
-    (loop $next
-      (br_if $few (i32.lt_u (local.get $n) (i32.const 4)))
-      (v128.store align=4 (local.get $into) (v128.load align=4 (local.get $from)))
-      (local.set $into (i32.add (local.get $into) (i32.const 16)))
-      (local.set $from (i32.add (local.get $from) (i32.const 16)))
-      (local.set $n (i32.sub (local.get $n) (i32.const 4)))
-      (br $next)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eqz (local.get $n)))
-      (i32.store (local.get $into) (i32.load (local.get $from)))
-      (local.set $into (i32.add (local.get $into) (i32.const 4)))
-      (local.set $from (i32.add (local.get $from) (i32.const 4)))
-      (local.set $n (i32.sub (local.get $n) (i32.const 1)))
-      (br $next))))
+  (until $few (i32.lt_u (local.get $n) (i32.const 4))
+    (v128.store align=4 (local.get $into) (v128.load align=4 (local.get $from)))
+    (local.set $into (i32.add (local.get $into) (i32.const 16)))
+    (local.set $from (i32.add (local.get $from) (i32.const 16)))
+    (local.set $n (i32.sub (local.get $n) (i32.const 4))))
+  (until $done (i32.eqz (local.get $n))
+    (i32.store (local.get $into) (i32.load (local.get $from)))
+    (local.set $into (i32.add (local.get $into) (i32.const 4)))
+    (local.set $from (i32.add (local.get $from) (i32.const 4)))
+    (local.set $n (i32.sub (local.get $n) (i32.const 1)))))
 
 ;; Clear n words, four at a time.
 (func $clear_words (param $into i32) (param $n i32)
-  (block $few
-    (loop $next
-      (br_if $few (i32.lt_u (local.get $n) (i32.const 4)))
-      (v128.store align=4 (local.get $into) (v128.const i32x4 0 0 0 0))
-      (local.set $into (i32.add (local.get $into) (i32.const 16)))
-      (local.set $n (i32.sub (local.get $n) (i32.const 4)))
-      (br $next)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eqz (local.get $n)))
-      (i32.store (local.get $into) (i32.const 0))
-      (local.set $into (i32.add (local.get $into) (i32.const 4)))
-      (local.set $n (i32.sub (local.get $n) (i32.const 1)))
-      (br $next))))
+  (until $few (i32.lt_u (local.get $n) (i32.const 4))
+    (v128.store align=4 (local.get $into) (v128.const i32x4 0 0 0 0))
+    (local.set $into (i32.add (local.get $into) (i32.const 16)))
+    (local.set $n (i32.sub (local.get $n) (i32.const 4))))
+  (until $done (i32.eqz (local.get $n))
+    (i32.store (local.get $into) (i32.const 0))
+    (local.set $into (i32.add (local.get $into) (i32.const 4)))
+    (local.set $n (i32.sub (local.get $n) (i32.const 1)))))
 
 ;; True if n words are equal, four at a time.
 (func $equal_words (param $p i32) (param $q i32) (param $n i32) (result i32)
   (if (i32.eq (local.get $p) (local.get $q)) (then (return (i32.const 1))))
-  (block $few
-    (loop $next
-      (br_if $few (i32.lt_u (local.get $n) (i32.const 4)))
-      (if (v128.any_true (v128.xor (v128.load align=4 (local.get $p)) (v128.load align=4 (local.get $q))))
-        (then (return (i32.const 0))))
-      (local.set $p (i32.add (local.get $p) (i32.const 16)))
-      (local.set $q (i32.add (local.get $q) (i32.const 16)))
-      (local.set $n (i32.sub (local.get $n) (i32.const 4)))
-      (br $next)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eqz (local.get $n)))
-      (if (i32.ne (i32.load (local.get $p)) (i32.load (local.get $q))) (then (return (i32.const 0))))
-      (local.set $p (i32.add (local.get $p) (i32.const 4)))
-      (local.set $q (i32.add (local.get $q) (i32.const 4)))
-      (local.set $n (i32.sub (local.get $n) (i32.const 1)))
-      (br $next)))
+  (until $few (i32.lt_u (local.get $n) (i32.const 4))
+    (if (v128.any_true (v128.xor (v128.load align=4 (local.get $p)) (v128.load align=4 (local.get $q))))
+      (then (return (i32.const 0))))
+    (local.set $p (i32.add (local.get $p) (i32.const 16)))
+    (local.set $q (i32.add (local.get $q) (i32.const 16)))
+    (local.set $n (i32.sub (local.get $n) (i32.const 4))))
+  (until $done (i32.eqz (local.get $n))
+    (if (i32.ne (i32.load (local.get $p)) (i32.load (local.get $q))) (then (return (i32.const 0))))
+    (local.set $p (i32.add (local.get $p) (i32.const 4)))
+    (local.set $q (i32.add (local.get $q) (i32.const 4)))
+    (local.set $n (i32.sub (local.get $n) (i32.const 1))))
   (i32.const 1))
 
 
@@ -244,23 +226,17 @@
   (local.set $at (i32.add (local.get $list) (i32.const 4)))
   (local.set $left (i32.load (local.get $list)))
   (local.set $words (i32x4.splat (local.get $word)))
-  (block $few
-    (loop $next
-      (br_if $few (i32.lt_u (local.get $left) (i32.const 4)))
-      (local.set $found
-        (i32x4.bitmask (i32x4.eq (v128.load align=4 (local.get $at)) (local.get $words))))
-      (if (local.get $found)
-        (then (return (i32.add (local.get $at) (i32.shl (i32.ctz (local.get $found)) (i32.const 2))))))
-      (local.set $at (i32.add (local.get $at) (i32.const 16)))
-      (local.set $left (i32.sub (local.get $left) (i32.const 4)))
-      (br $next)))
-  (block $absent
-    (loop $next
-      (br_if $absent (i32.eqz (local.get $left)))
-      (if (i32.eq (i32.load (local.get $at)) (local.get $word)) (then (return (local.get $at))))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (local.set $left (i32.sub (local.get $left) (i32.const 1)))
-      (br $next)))
+  (until $few (i32.lt_u (local.get $left) (i32.const 4))
+    (local.set $found
+      (i32x4.bitmask (i32x4.eq (v128.load align=4 (local.get $at)) (local.get $words))))
+    (if (local.get $found)
+      (then (return (i32.add (local.get $at) (i32.shl (i32.ctz (local.get $found)) (i32.const 2))))))
+    (local.set $at (i32.add (local.get $at) (i32.const 16)))
+    (local.set $left (i32.sub (local.get $left) (i32.const 4))))
+  (until $absent (i32.eqz (local.get $left))
+    (if (i32.eq (i32.load (local.get $at)) (local.get $word)) (then (return (local.get $at))))
+    (local.set $at (i32.add (local.get $at) (i32.const 4)))
+    (local.set $left (i32.sub (local.get $left) (i32.const 1))))
   (i32.const 0))
 
 ;; List of n words: 1 at each index that is an item of a list, else 0. Traps if an item is not an index below n.
@@ -268,15 +244,9 @@
   (local $fresh i32) (local $at i32) (local $end i32)
   (local.set $fresh (call $new_list (local.get $n)))
   (call $clear_words (i32.add (local.get $fresh) (i32.const 4)) (local.get $n))
-  (local.set $at (i32.add (local.get $list) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $list)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (if (i32.ge_u (i32.load (local.get $at)) (local.get $n)) (then (unreachable)))
-      (i32.store offset=4 (i32.add (local.get $fresh) (i32.shl (i32.load (local.get $at)) (i32.const 2))) (i32.const 1))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next)))
+  (each $at $end (local.get $list)
+    (if (i32.ge_u (i32.load (local.get $at)) (local.get $n)) (then (unreachable)))
+    (i32.store offset=4 (i32.add (local.get $fresh) (i32.shl (i32.load (local.get $at)) (i32.const 2))) (i32.const 1)))
   (local.get $fresh))
 
 ;; True if a word is an item of a list.
@@ -373,12 +343,9 @@
 (func $sum_of_words (param $at i32) (param $n i32) (result i64)
   (local $sum i64) (local $end i32)
   (local.set $end (i32.add (local.get $at) (i32.shl (local.get $n) (i32.const 2))))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (local.set $sum (i64.add (local.get $sum) (i64.load32_s (local.get $at))))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next)))
+  (until $done (i32.eq (local.get $at) (local.get $end))
+    (local.set $sum (i64.add (local.get $sum) (i64.load32_s (local.get $at))))
+    (local.set $at (i32.add (local.get $at) (i32.const 4))))
   (if (i64.eq (local.get $sum) (i64.const -2147483648)) (then (unreachable)))
   (local.get $sum))
 
@@ -389,14 +356,11 @@
   (if (i64.gt_u (local.get $n) (i64.sub (local.get $among) (local.get $n)))
     (then (local.set $n (i64.sub (local.get $among) (local.get $n)))))
   (local.set $found (i64.const 1))
-  (block $done
-    (loop $next
-      (br_if $done (i64.eq (local.get $i) (local.get $n)))
-      (local.set $found (i64.mul (local.get $found) (i64.sub (local.get $among) (local.get $i))))
-      (local.set $i (i64.add (local.get $i) (i64.const 1)))
-      (local.set $found (i64.div_u (local.get $found) (local.get $i)))
-      (if (i64.gt_u (local.get $found) (i64.const 20000)) (then (unreachable)))
-      (br $next)))
+  (until $done (i64.eq (local.get $i) (local.get $n))
+    (local.set $found (i64.mul (local.get $found) (i64.sub (local.get $among) (local.get $i))))
+    (local.set $i (i64.add (local.get $i) (i64.const 1)))
+    (local.set $found (i64.div_u (local.get $found) (local.get $i)))
+    (if (i64.gt_u (local.get $found) (i64.const 20000)) (then (unreachable))))
   (i32.wrap_i64 (local.get $found)))
 
 ;; All choices of n items, in the order of the list; traps if there are more than 20,000.
@@ -411,12 +375,9 @@
   ;; `places` has the positions of the current choice. It is allocated first so that the choices end the arena.
   (local.set $size (i32.wrap_i64 (local.get $n)))
   (local.set $places (call $alloc (local.get $size)))
-  (block $filled
-    (loop $next
-      (br_if $filled (i32.eq (local.get $i) (local.get $size)))
-      (i32.store (i32.add (local.get $places) (i32.shl (local.get $i) (i32.const 2))) (local.get $i))
-      (local.set $i (i32.add (local.get $i) (i32.const 1)))
-      (br $next)))
+  (until $filled (i32.eq (local.get $i) (local.get $size))
+    (i32.store (i32.add (local.get $places) (i32.shl (local.get $i) (i32.const 2))) (local.get $i))
+    (local.set $i (i32.add (local.get $i) (i32.const 1))))
   (block $done
     (loop $next
       (local.set $subset (call $gathered (local.get $list) (local.get $places) (local.get $size)))
@@ -445,15 +406,12 @@
   (local.set $fresh (call $new_list (local.get $n)))
   (local.set $into (i32.add (local.get $fresh) (i32.const 4)))
   (local.set $end (call $end_of (local.get $fresh)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $into) (local.get $end)))
-      (i32.store (local.get $into)
-        (i32.load offset=4 (i32.add (local.get $list)
-                                    (i32.shl (i32.load (local.get $places)) (i32.const 2)))))
-      (local.set $into (i32.add (local.get $into) (i32.const 4)))
-      (local.set $places (i32.add (local.get $places) (i32.const 4)))
-      (br $next)))
+  (until $done (i32.eq (local.get $into) (local.get $end))
+    (i32.store (local.get $into)
+      (i32.load offset=4 (i32.add (local.get $list)
+                                  (i32.shl (i32.load (local.get $places)) (i32.const 2)))))
+    (local.set $into (i32.add (local.get $into) (i32.const 4)))
+    (local.set $places (i32.add (local.get $places) (i32.const 4))))
   (local.get $fresh))
 
 
@@ -462,17 +420,14 @@
 ;; Lexicographic comparison of n 64-bit numbers: -1, 0 or 1.
 (func $compare_keys (param $p i32) (param $q i32) (param $n i32) (result i32)
   (local $a i64) (local $b i64)
-  (block $equal
-    (loop $next
-      (br_if $equal (i32.eqz (local.get $n)))
-      (local.set $a (i64.load align=4 (local.get $p)))
-      (local.set $b (i64.load align=4 (local.get $q)))
-      (if (i64.ne (local.get $a) (local.get $b))
-        (then (return (select (i32.const -1) (i32.const 1) (i64.lt_s (local.get $a) (local.get $b))))))
-      (local.set $p (i32.add (local.get $p) (i32.const 8)))
-      (local.set $q (i32.add (local.get $q) (i32.const 8)))
-      (local.set $n (i32.sub (local.get $n) (i32.const 1)))
-      (br $next)))
+  (until $equal (i32.eqz (local.get $n))
+    (local.set $a (i64.load align=4 (local.get $p)))
+    (local.set $b (i64.load align=4 (local.get $q)))
+    (if (i64.ne (local.get $a) (local.get $b))
+      (then (return (select (i32.const -1) (i32.const 1) (i64.lt_s (local.get $a) (local.get $b))))))
+    (local.set $p (i32.add (local.get $p) (i32.const 8)))
+    (local.set $q (i32.add (local.get $q) (i32.const 8)))
+    (local.set $n (i32.sub (local.get $n) (i32.const 1))))
   (i32.const 0))
 
 ;; Insertion sort of the positions between two addresses by their keys.
@@ -480,47 +435,38 @@
   (local $at i32) (local $into i32) (local $place i32) (local $before i32) (local $bytes i32) (local $key i32)
   (local.set $bytes (i32.shl (local.get $width) (i32.const 3)))
   (local.set $at (i32.add (local.get $from) (i32.const 4)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
-      (local.set $place (i32.load (local.get $at)))
-      (local.set $key (i32.add (local.get $keys) (i32.mul (local.get $place) (local.get $bytes))))
-      (local.set $into (local.get $at))
-      (block $found
-        (loop $back
-          (br_if $found (i32.eq (local.get $into) (local.get $from)))
-          (local.set $before (i32.load (i32.sub (local.get $into) (i32.const 4))))
-          (br_if $found
-            (i32.le_s (call $compare_keys (i32.add (local.get $keys) (i32.mul (local.get $before) (local.get $bytes)))
-                                          (local.get $key) (local.get $width))
-                      (i32.const 0)))
-          (i32.store (local.get $into) (local.get $before))
-          (local.set $into (i32.sub (local.get $into) (i32.const 4)))
-          (br $back)))
-      (i32.store (local.get $into) (local.get $place))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next))))
+  (until $done (i32.ge_u (local.get $at) (local.get $end))
+    (local.set $place (i32.load (local.get $at)))
+    (local.set $key (i32.add (local.get $keys) (i32.mul (local.get $place) (local.get $bytes))))
+    (local.set $into (local.get $at))
+    (until $found (i32.eq (local.get $into) (local.get $from))
+      (local.set $before (i32.load (i32.sub (local.get $into) (i32.const 4))))
+      (br_if $found
+        (i32.le_s (call $compare_keys (i32.add (local.get $keys) (i32.mul (local.get $before) (local.get $bytes)))
+                                      (local.get $key) (local.get $width))
+                  (i32.const 0)))
+      (i32.store (local.get $into) (local.get $before))
+      (local.set $into (i32.sub (local.get $into) (i32.const 4))))
+    (i32.store (local.get $into) (local.get $place))
+    (local.set $at (i32.add (local.get $at) (i32.const 4)))))
 
 ;; Merge two adjacent sorted runs of positions: from `a` to `middle`, and from there to `end`.
 (func $merge (param $into i32) (param $a i32) (param $middle i32) (param $end i32) (param $keys i32) (param $width i32)
   (local $b i32) (local $bytes i32)
   (local.set $bytes (i32.shl (local.get $width) (i32.const 3)))
   (local.set $b (local.get $middle))
-  (block $done
-    (loop $next
-      (br_if $done (i32.or (i32.eq (local.get $a) (local.get $middle)) (i32.eq (local.get $b) (local.get $end))))
-      (if (i32.le_s
-            (call $compare_keys
-              (i32.add (local.get $keys) (i32.mul (i32.load (local.get $a)) (local.get $bytes)))
-              (i32.add (local.get $keys) (i32.mul (i32.load (local.get $b)) (local.get $bytes)))
-              (local.get $width))
-            (i32.const 0))
-        (then (i32.store (local.get $into) (i32.load (local.get $a)))
-              (local.set $a (i32.add (local.get $a) (i32.const 4))))
-        (else (i32.store (local.get $into) (i32.load (local.get $b)))
-              (local.set $b (i32.add (local.get $b) (i32.const 4)))))
-      (local.set $into (i32.add (local.get $into) (i32.const 4)))
-      (br $next)))
+  (until $done (i32.or (i32.eq (local.get $a) (local.get $middle)) (i32.eq (local.get $b) (local.get $end)))
+    (if (i32.le_s
+          (call $compare_keys
+            (i32.add (local.get $keys) (i32.mul (i32.load (local.get $a)) (local.get $bytes)))
+            (i32.add (local.get $keys) (i32.mul (i32.load (local.get $b)) (local.get $bytes)))
+            (local.get $width))
+          (i32.const 0))
+      (then (i32.store (local.get $into) (i32.load (local.get $a)))
+            (local.set $a (i32.add (local.get $a) (i32.const 4))))
+      (else (i32.store (local.get $into) (i32.load (local.get $b)))
+            (local.set $b (i32.add (local.get $b) (i32.const 4)))))
+    (local.set $into (i32.add (local.get $into) (i32.const 4))))
   (memory.copy (local.get $into) (local.get $a) (i32.sub (local.get $middle) (local.get $a)))
   (memory.copy (i32.add (local.get $into) (i32.sub (local.get $middle) (local.get $a)))
                (local.get $b) (i32.sub (local.get $end) (local.get $b))))
@@ -530,12 +476,9 @@
   (local $from i32) (local $into i32) (local $swap i32) (local $i i32) (local $run i32) (local $bytes i32)
   (local.set $bytes (i32.shl (local.get $n) (i32.const 2)))
   (local.set $from (call $alloc (local.get $n)))
-  (block $filled
-    (loop $next
-      (br_if $filled (i32.eq (local.get $i) (local.get $n)))
-      (i32.store (i32.add (local.get $from) (i32.shl (local.get $i) (i32.const 2))) (local.get $i))
-      (local.set $i (i32.add (local.get $i) (i32.const 1)))
-      (br $next)))
+  (until $filled (i32.eq (local.get $i) (local.get $n))
+    (i32.store (i32.add (local.get $from) (i32.shl (local.get $i) (i32.const 2))) (local.get $i))
+    (local.set $i (i32.add (local.get $i) (i32.const 1))))
   (local.set $run (i32.const 64))  ;; bytes of 16 positions
   (if (i32.le_u (local.get $bytes) (local.get $run))
     (then (call $insertion (local.get $from) (i32.add (local.get $from) (local.get $bytes))
@@ -592,15 +535,9 @@
   (local $keys i32) (local $into i32) (local $at i32) (local $end i32)
   (local.set $keys (call $alloc (i32.shl (i32.load (local.get $list)) (i32.const 1))))
   (local.set $into (local.get $keys))
-  (local.set $at (i32.add (local.get $list) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $list)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (i64.store align=4 (local.get $into) (i64.load32_s (local.get $at)))
-      (local.set $into (i32.add (local.get $into) (i32.const 8)))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next)))
+  (each $at $end (local.get $list)
+    (i64.store align=4 (local.get $into) (i64.load32_s (local.get $at)))
+    (local.set $into (i32.add (local.get $into) (i32.const 8))))
   (local.get $keys))
 
 ;; Items of a list in ascending order, without duplicates.
@@ -628,13 +565,10 @@
   (local $at i32) (local $end i32)
   (local.set $at (i32.add (local.get $list) (i32.const 8)))
   (local.set $end (call $end_of (local.get $list)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
-      (if (i32.ge_s (i32.load (i32.sub (local.get $at) (i32.const 4))) (i32.load (local.get $at)))
-        (then (return (i32.const 0))))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next)))
+  (until $done (i32.ge_u (local.get $at) (local.get $end))
+    (if (i32.ge_s (i32.load (i32.sub (local.get $at) (i32.const 4))) (i32.load (local.get $at)))
+      (then (return (i32.const 0))))
+    (local.set $at (i32.add (local.get $at) (i32.const 4))))
   (i32.const 1))
 
 ;; Items of a list without duplicates, in the order of their first occurrence.
@@ -644,17 +578,11 @@
     (then (return (call $distinct_of_many (local.get $list)))))
   (local.set $fresh (call $new_list (i32.load (local.get $list))))
   (i32.store (local.get $fresh) (i32.const 0))
-  (local.set $at (i32.add (local.get $list) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $list)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (local.set $item (i32.load (local.get $at)))
-      (if (i32.eqz (call $find (local.get $fresh) (local.get $item)))
-        (then (i32.store (call $end_of (local.get $fresh)) (local.get $item))
-              (i32.store (local.get $fresh) (local.tee $n (i32.add (local.get $n) (i32.const 1))))))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next)))
+  (each $at $end (local.get $list)
+    (local.set $item (i32.load (local.get $at)))
+    (if (i32.eqz (call $find (local.get $fresh) (local.get $item)))
+      (then (i32.store (call $end_of (local.get $fresh)) (local.get $item))
+            (i32.store (local.get $fresh) (local.tee $n (i32.add (local.get $n) (i32.const 1)))))))
   (global.set $arena (call $end_of (local.get $fresh)))
   (local.get $fresh))
 
@@ -707,17 +635,14 @@
   (local $fresh i32) (local $at i32) (local $number i64)
   (local.set $fresh (call $alloc (local.get $k)))
   (local.set $at (local.get $fresh))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eqz (local.get $k)))
-      (local.set $number (i64.add (i64.load32_s (local.get $a))
-                                  (i64.mul (i64.load32_s (local.get $b)) (local.get $times))))
-      (i32.store (local.get $at) (call $word (local.get $number)))
-      (local.set $a (i32.add (local.get $a) (i32.const 4)))
-      (local.set $b (i32.add (local.get $b) (i32.const 4)))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (local.set $k (i32.sub (local.get $k) (i32.const 1)))
-      (br $next)))
+  (until $done (i32.eqz (local.get $k))
+    (local.set $number (i64.add (i64.load32_s (local.get $a))
+                                (i64.mul (i64.load32_s (local.get $b)) (local.get $times))))
+    (i32.store (local.get $at) (call $word (local.get $number)))
+    (local.set $a (i32.add (local.get $a) (i32.const 4)))
+    (local.set $b (i32.add (local.get $b) (i32.const 4)))
+    (local.set $at (i32.add (local.get $at) (i32.const 4)))
+    (local.set $k (i32.sub (local.get $k) (i32.const 1))))
   (local.get $fresh))
 
 ;; Empty bag.
@@ -755,21 +680,18 @@
   (local $fresh i32) (local $kind i32) (local $end i32) (local $at i32) (local $number i64)
   (local.set $fresh (call $alloc (local.get $k)))
   (local.set $end (i32.shl (local.get $k) (i32.const 2)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $kind) (local.get $end)))
-      (local.set $number (i64.const 0))
-      (local.set $at (call $end_of (local.get $list)))
-      (block $summed
-        (loop $bag
-          (local.set $at (i32.sub (local.get $at) (i32.const 4)))
-          (br_if $summed (i32.eq (local.get $at) (local.get $list)))
-          (local.set $number (i64.add (local.get $number)
-                                      (i64.load32_s (i32.add (i32.load (local.get $at)) (local.get $kind)))))
-          (br $bag)))
-      (i32.store (i32.add (local.get $fresh) (local.get $kind)) (call $word (local.get $number)))
-      (local.set $kind (i32.add (local.get $kind) (i32.const 4)))
-      (br $next)))
+  (until $done (i32.eq (local.get $kind) (local.get $end))
+    (local.set $number (i64.const 0))
+    (local.set $at (call $end_of (local.get $list)))
+    (block $summed
+      (loop $bag
+        (local.set $at (i32.sub (local.get $at) (i32.const 4)))
+        (br_if $summed (i32.eq (local.get $at) (local.get $list)))
+        (local.set $number (i64.add (local.get $number)
+                                    (i64.load32_s (i32.add (i32.load (local.get $at)) (local.get $kind)))))
+        (br $bag)))
+    (i32.store (i32.add (local.get $fresh) (local.get $kind)) (call $word (local.get $number)))
+    (local.set $kind (i32.add (local.get $kind) (i32.const 4))))
   (local.get $fresh))
 
 ;; Rooms. A set of rooms is 64 bits. Kinds that fit into the same rooms form a group: its set of rooms and its number of
@@ -790,64 +712,49 @@
   (local.set $rooms (i32.add (local.get $rooms) (i32.const 4)))
   (local.set $list_end (call $end_of (i32.sub (local.get $rooms) (i32.const 4))))
   (local.set $bit (i64.const 1))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $rooms) (local.get $list_end)))
-      (local.set $room (i32.load (local.get $rooms)))
-      (if (i32.lt_s (i32.load offset=4 (local.get $room)) (i32.const 0)) (then (unreachable)))
-      (local.set $room (i32.load (local.get $room)))
-      (local.set $at (call $end_of (local.get $room)))
-      (block $taken
-        (loop $take
-          (br_if $taken (i32.eq (local.tee $at (i32.sub (local.get $at) (i32.const 4))) (local.get $room)))
-          (local.set $kind (i32.load (local.get $at)))
-          (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
-          (local.set $kind (i32.add (local.get $sets) (i32.shl (local.get $kind) (i32.const 3))))
-          (i64.store align=4 (local.get $kind) (i64.or (i64.load align=4 (local.get $kind)) (local.get $bit)))
-          (br $take)))
-      (local.set $bit (i64.shl (local.get $bit) (i64.const 1)))
-      (local.set $rooms (i32.add (local.get $rooms) (i32.const 4)))
-      (br $next)))
+  (until $done (i32.eq (local.get $rooms) (local.get $list_end))
+    (local.set $room (i32.load (local.get $rooms)))
+    (if (i32.lt_s (i32.load offset=4 (local.get $room)) (i32.const 0)) (then (unreachable)))
+    (local.set $room (i32.load (local.get $room)))
+    (local.set $at (call $end_of (local.get $room)))
+    (until $taken (i32.eq (local.tee $at (i32.sub (local.get $at) (i32.const 4))) (local.get $room))
+      (local.set $kind (i32.load (local.get $at)))
+      (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
+      (local.set $kind (i32.add (local.get $sets) (i32.shl (local.get $kind) (i32.const 3))))
+      (i64.store align=4 (local.get $kind) (i64.or (i64.load align=4 (local.get $kind)) (local.get $bit))))
+    (local.set $bit (i64.shl (local.get $bit) (i64.const 1)))
+    (local.set $rooms (i32.add (local.get $rooms) (i32.const 4))))
   (local.set $kind (i32.const 0))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $kind) (local.get $k)))
-      (local.set $set (i64.load align=4 (i32.add (local.get $sets) (i32.shl (local.get $kind) (i32.const 3)))))
-      (local.set $group (call $group_of (local.get $set) (local.get $first) (local.get $end)))
-      (if (i32.eq (local.get $group) (local.get $end))
-        (then (local.set $end (i32.add (local.get $end) (i32.const 16)))
-              (if (i32.gt_u (local.get $end) (local.get $sets)) (then (unreachable)))
-              (i64.store align=4 (local.get $group) (local.get $set))
-              (i64.store offset=8 align=4 (local.get $group) (i64.const 0))))
-      (i64.store offset=8 align=4 (local.get $group)
-        (i64.add (i64.load offset=8 align=4 (local.get $group))
-                 (i64.load32_s (i32.add (local.get $bag) (i32.shl (local.get $kind) (i32.const 2))))))
-      (local.set $kind (i32.add (local.get $kind) (i32.const 1)))
-      (br $next)))
+  (until $done (i32.eq (local.get $kind) (local.get $k))
+    (local.set $set (i64.load align=4 (i32.add (local.get $sets) (i32.shl (local.get $kind) (i32.const 3)))))
+    (local.set $group (call $group_of (local.get $set) (local.get $first) (local.get $end)))
+    (if (i32.eq (local.get $group) (local.get $end))
+      (then (local.set $end (i32.add (local.get $end) (i32.const 16)))
+            (if (i32.gt_u (local.get $end) (local.get $sets)) (then (unreachable)))
+            (i64.store align=4 (local.get $group) (local.get $set))
+            (i64.store offset=8 align=4 (local.get $group) (i64.const 0))))
+    (i64.store offset=8 align=4 (local.get $group)
+      (i64.add (i64.load offset=8 align=4 (local.get $group))
+               (i64.load32_s (i32.add (local.get $bag) (i32.shl (local.get $kind) (i32.const 2))))))
+    (local.set $kind (i32.add (local.get $kind) (i32.const 1))))
   (local.get $end))
 
 ;; Address of the group with a set of rooms, or the end if there is none.
 (func $group_of (param $set i64) (param $group i32) (param $end i32) (result i32)
-  (block $found
-    (loop $next
-      (br_if $found (i32.eq (local.get $group) (local.get $end)))
-      (br_if $found (i64.eq (i64.load align=4 (local.get $group)) (local.get $set)))
-      (local.set $group (i32.add (local.get $group) (i32.const 16)))
-      (br $next)))
+  (until $found (i32.eq (local.get $group) (local.get $end))
+    (br_if $found (i64.eq (i64.load align=4 (local.get $group)) (local.get $set)))
+    (local.set $group (i32.add (local.get $group) (i32.const 16))))
   (local.get $group))
 
 ;; Capacity of a set of rooms.
 (func $capacity (param $rooms i32) (param $set i64) (result i64)
   (local $capacity i64) (local $room i32)
-  (block $done
-    (loop $next
-      (br_if $done (i64.eqz (local.get $set)))
-      (local.set $room (i32.shl (i32.wrap_i64 (i64.ctz (local.get $set))) (i32.const 2)))
-      (local.set $capacity
-        (i64.add (local.get $capacity)
-                 (i64.load32_s offset=4 (i32.load offset=4 (i32.add (local.get $rooms) (local.get $room))))))
-      (local.set $set (i64.and (local.get $set) (i64.sub (local.get $set) (i64.const 1))))
-      (br $next)))
+  (until $done (i64.eqz (local.get $set))
+    (local.set $room (i32.shl (i32.wrap_i64 (i64.ctz (local.get $set))) (i32.const 2)))
+    (local.set $capacity
+      (i64.add (local.get $capacity)
+               (i64.load32_s offset=4 (i32.load offset=4 (i32.add (local.get $rooms) (local.get $room))))))
+    (local.set $set (i64.and (local.get $set) (i64.sub (local.get $set) (i64.const 1)))))
   (local.get $capacity))
 
 ;; Minimum of the remaining capacity over all sets of groups: those chosen so far, with the rooms `set` and `left`
@@ -899,126 +806,31 @@
                       (i64.sub (call $capacity (local.get $rooms) (local.get $set)) (local.get $tokens))))
   (select (local.get $tokens) (i64.const 0) (i64.gt_s (local.get $tokens) (i64.const 0))))
 
-;; The common case: up to 8 kinds, up to 8 rooms, no negative count. A set of kinds is then a word, and a room two
-;; words: the set of its kinds, and its capacity.
-
-;; Set of the kinds of which a bag has tokens; -1 outside the common case.
-(func $kinds_of (param $bag i32) (param $rooms i32) (param $k i32) (result i32)
-  (local $set i32) (local $bit i32) (local $count i32)
-  (if (i32.or (i32.gt_u (local.get $k) (i32.const 8)) (i32.gt_u (i32.load (local.get $rooms)) (i32.const 8)))
-    (then (return (i32.const -1))))
-  (local.set $bit (i32.const 1))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eqz (local.get $k)))
-      (local.set $count (i32.load (local.get $bag)))
-      (if (i32.lt_s (local.get $count) (i32.const 0)) (then (return (i32.const -1))))
-      (local.set $set (i32.or (local.get $set) (select (local.get $bit) (i32.const 0) (local.get $count))))
-      (local.set $bit (i32.shl (local.get $bit) (i32.const 1)))
-      (local.set $bag (i32.add (local.get $bag) (i32.const 4)))
-      (local.set $k (i32.sub (local.get $k) (i32.const 1)))
-      (br $next)))
-  (local.get $set))
-
-;; Address of the two words of each room; traps for a negative capacity. The caller releases the arena.
-(func $room_sets (param $rooms i32) (param $k i32) (result i32)
-  (local $first i32) (local $into i32) (local $end i32) (local $room i32) (local $at i32) (local $set i32)
-  (local $kind i32)
-  (local.set $first (call $alloc (i32.shl (i32.load (local.get $rooms)) (i32.const 1))))
-  (local.set $into (local.get $first))
-  (local.set $end (call $end_of (local.get $rooms)))
-  (block $done
-    (loop $next
-      (local.set $rooms (i32.add (local.get $rooms) (i32.const 4)))
-      (br_if $done (i32.eq (local.get $rooms) (local.get $end)))
-      (local.set $room (i32.load (local.get $rooms)))
-      (if (i32.lt_s (i32.load offset=4 (local.get $room)) (i32.const 0)) (then (unreachable)))
-      (i32.store offset=4 (local.get $into) (i32.load offset=4 (local.get $room)))
-      (local.set $room (i32.load (local.get $room)))
-      (local.set $at (call $end_of (local.get $room)))
-      (local.set $set (i32.const 0))
-      (block $taken
-        (loop $take
-          (br_if $taken (i32.eq (local.tee $at (i32.sub (local.get $at) (i32.const 4))) (local.get $room)))
-          (local.set $kind (i32.load (local.get $at)))
-          (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
-          (local.set $set (i32.or (local.get $set) (i32.shl (i32.const 1) (local.get $kind))))
-          (br $take)))
-      (i32.store (local.get $into) (local.get $set))
-      (local.set $into (i32.add (local.get $into) (i32.const 8)))
-      (br $next)))
-  (local.get $first))
-
-;; Minimum of the remaining capacity over all sets of kinds: the one of `with`, if any, and any of `some`; -1 if some of
-;; the latter do not fit on their own.
-(func $least_of (param $bag i32) (param $rooms i32) (param $end i32) (param $some i32) (param $with i32) (result i64)
-  (local $best i64) (local $left i64) (local $alone i64) (local $set i32) (local $kinds i32) (local $room i32)
-  (local $count i64)
-  (local.set $best (i64.const 0x7FFFFFFFFFFFFFFF))
-  (local.set $set (local.get $some))
-  (loop $next
-    (local.set $kinds (i32.or (local.get $set) (local.get $with)))
-    (local.set $left (i64.const 0))
-    (local.set $alone (i64.const 0))
-    (local.set $room (local.get $rooms))
-    (block $summed
-      (loop $more
-        (br_if $summed (i32.eq (local.get $room) (local.get $end)))
-        (local.set $count (i64.load32_s offset=4 (local.get $room)))
-        (local.set $left (i64.add (local.get $left)
-          (select (local.get $count) (i64.const 0) (i32.and (i32.load (local.get $room)) (local.get $kinds)))))
-        (local.set $alone (i64.add (local.get $alone)
-          (select (local.get $count) (i64.const 0) (i32.and (i32.load (local.get $room)) (local.get $set)))))
-        (local.set $room (i32.add (local.get $room) (i32.const 8)))
-        (br $more)))
-    (local.set $kinds (local.get $set))
-    (block $taken
-      (loop $take
-        (br_if $taken (i32.eqz (local.get $kinds)))
-        (local.set $count
-          (i64.load32_s (i32.add (local.get $bag) (i32.shl (i32.ctz (local.get $kinds)) (i32.const 2)))))
-        (local.set $left (i64.sub (local.get $left) (local.get $count)))
-        (local.set $alone (i64.sub (local.get $alone) (local.get $count)))
-        (local.set $kinds (i32.and (local.get $kinds) (i32.sub (local.get $kinds) (i32.const 1))))
-        (br $take)))
-    (if (i32.and (i64.lt_s (local.get $alone) (i64.const 0)) (i32.ne (local.get $with) (i32.const 0)))
-      (then (return (i64.const -1))))
-    (local.set $best (select (local.get $left) (local.get $best) (i64.lt_s (local.get $left) (local.get $best))))
-    (if (local.get $set)
-      (then (local.set $set (i32.and (i32.sub (local.get $set) (i32.const 1)) (local.get $some)))
-            (br $next))))
-  (if (local.get $with)
-    (then (local.set $best (i64.sub (local.get $best)
-      (i64.load32_s (i32.add (local.get $bag) (i32.shl (i32.ctz (local.get $with)) (i32.const 2))))))))
-  (local.get $best))
-
 ;; Number of tokens that do not fit when the rooms are filled optimally.
 (func $overflow (param $bag i32) (param $rooms i32) (param $k i32) (result i64)
-  (local $first i32) (local $end i32) (local $kinds i32)
-  (local.set $kinds (call $kinds_of (local.get $bag) (local.get $rooms) (local.get $k)))
-  (if (i32.lt_s (local.get $kinds) (i32.const 0))
+  (local $first i32) (local $over i64)
+  (if (i32.gt_u (local.get $k) (i32.const 6))
     (then (return (call $overflow_of_many (local.get $bag) (local.get $rooms) (local.get $k)))))
-  (local.set $first (call $room_sets (local.get $rooms) (local.get $k)))
-  (local.set $end (global.get $arena))
+  (local.set $first (global.get $arena))
+  (local.set $over (call $overflow_within
+    (local.get $bag) (call $capacities (local.get $rooms) (local.get $k)) (local.get $k)))
   (global.set $arena (local.get $first))
-  (i64.sub (i64.const 0)
-           (call $least_of (local.get $bag) (local.get $first) (local.get $end) (local.get $kinds) (i32.const 0))))
+  (if (i64.lt_s (local.get $over) (i64.const 0))
+    (then (return (call $overflow_of_many (local.get $bag) (local.get $rooms) (local.get $k)))))
+  (local.get $over))
 
 ;; Number of tokens of a kind that fit in addition to the bag; 0 if the bag itself does not fit.
 (func $space (param $bag i32) (param $rooms i32) (param $kind i32) (param $k i32) (result i64)
-  (local $first i32) (local $end i32) (local $kinds i32) (local $bit i32) (local $left i64)
-  (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
-  (local.set $kinds (call $kinds_of (local.get $bag) (local.get $rooms) (local.get $k)))
-  (if (i32.lt_s (local.get $kinds) (i32.const 0))
+  (local $first i32) (local $left i64)
+  (if (i32.gt_u (local.get $k) (i32.const 6))
     (then (return (call $space_of_many (local.get $bag) (local.get $rooms) (local.get $kind) (local.get $k)))))
-  (local.set $first (call $room_sets (local.get $rooms) (local.get $k)))
-  (local.set $end (global.get $arena))
+  (local.set $first (global.get $arena))
+  (local.set $left (call $space_within
+    (local.get $bag) (call $capacities (local.get $rooms) (local.get $k)) (local.get $kind) (local.get $k)))
   (global.set $arena (local.get $first))
-  (local.set $bit (i32.shl (i32.const 1) (local.get $kind)))
-  (local.set $kinds (i32.and (local.get $kinds) (i32.xor (local.get $bit) (i32.const -1))))
-  (local.set $left
-    (call $least_of (local.get $bag) (local.get $first) (local.get $end) (local.get $kinds) (local.get $bit)))
-  (select (local.get $left) (i64.const 0) (i64.gt_s (local.get $left) (i64.const 0))))
+  (if (i64.lt_s (local.get $left) (i64.const 0))
+    (then (return (call $space_of_many (local.get $bag) (local.get $rooms) (local.get $kind) (local.get $k)))))
+  (local.get $left))
 
 ;; Up to 6 kinds: a list has the capacity of rooms for each set of kinds.
 
@@ -1044,13 +856,10 @@
       (local.set $room (i32.load (local.get $room)))
       (local.set $at (call $end_of (local.get $room)))
       (local.set $kinds (i32.const 0))
-      (block $taken
-        (loop $take
-          (br_if $taken (i32.eq (local.tee $at (i32.sub (local.get $at) (i32.const 4))) (local.get $room)))
-          (local.set $kind (i32.load (local.get $at)))
-          (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
-          (local.set $kinds (i32.or (local.get $kinds) (i32.shl (i32.const 1) (local.get $kind))))
-          (br $take)))
+      (until $taken (i32.eq (local.tee $at (i32.sub (local.get $at) (i32.const 4))) (local.get $room))
+        (local.set $kind (i32.load (local.get $at)))
+        (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
+        (local.set $kinds (i32.or (local.get $kinds) (i32.shl (i32.const 1) (local.get $kind)))))
       (local.set $set (i32.load (local.get $list)))
       (local.set $at (i32.add (local.get $list) (i32.shl (local.get $set) (i32.const 2))))
       (loop $sets
@@ -1065,26 +874,20 @@
 ;; Set of the kinds of which a bag has tokens; -1 if a count is negative.
 (func $kinds_in (param $bag i32) (param $k i32) (result i32)
   (local $set i32) (local $count i32)
-  (block $done
-    (loop $next
-      (br_if $done (i32.eqz (local.get $k)))
-      (local.set $k (i32.sub (local.get $k) (i32.const 1)))
-      (local.set $count (i32.load (i32.add (local.get $bag) (i32.shl (local.get $k) (i32.const 2)))))
-      (if (i32.lt_s (local.get $count) (i32.const 0)) (then (return (i32.const -1))))
-      (local.set $set (i32.add (i32.shl (local.get $set) (i32.const 1)) (i32.ne (local.get $count) (i32.const 0))))
-      (br $next)))
+  (until $done (i32.eqz (local.get $k))
+    (local.set $k (i32.sub (local.get $k) (i32.const 1)))
+    (local.set $count (i32.load (i32.add (local.get $bag) (i32.shl (local.get $k) (i32.const 2)))))
+    (if (i32.lt_s (local.get $count) (i32.const 0)) (then (return (i32.const -1))))
+    (local.set $set (i32.add (i32.shl (local.get $set) (i32.const 1)) (i32.ne (local.get $count) (i32.const 0)))))
   (local.get $set))
 
 ;; Number of tokens of a set of kinds in a bag.
 (func $tokens_of (param $bag i32) (param $set i32) (result i64)
   (local $tokens i64)
-  (block $done
-    (loop $next
-      (br_if $done (i32.eqz (local.get $set)))
-      (local.set $tokens (i64.add (local.get $tokens)
-        (i64.load32_s (i32.add (local.get $bag) (i32.shl (i32.ctz (local.get $set)) (i32.const 2))))))
-      (local.set $set (i32.and (local.get $set) (i32.sub (local.get $set) (i32.const 1))))
-      (br $next)))
+  (until $done (i32.eqz (local.get $set))
+    (local.set $tokens (i64.add (local.get $tokens)
+      (i64.load32_s (i32.add (local.get $bag) (i32.shl (i32.ctz (local.get $set)) (i32.const 2))))))
+    (local.set $set (i32.and (local.get $set) (i32.sub (local.get $set) (i32.const 1)))))
   (local.get $tokens))
 
 ;; `$overflow` with the list of `$capacities`; -1 if a count is negative.
@@ -1093,15 +896,12 @@
   (local.set $some (call $kinds_in (local.get $bag) (local.get $k)))
   (if (i32.lt_s (local.get $some) (i32.const 0)) (then (return (i64.const -1))))
   (local.set $set (local.get $some))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eqz (local.get $set)))
-      (local.set $over
-        (i64.sub (call $tokens_of (local.get $bag) (local.get $set))
-                 (i64.load32_u offset=4 (i32.add (local.get $list) (i32.shl (local.get $set) (i32.const 2))))))
-      (local.set $most (select (local.get $over) (local.get $most) (i64.gt_s (local.get $over) (local.get $most))))
-      (local.set $set (i32.and (i32.sub (local.get $set) (i32.const 1)) (local.get $some)))
-      (br $next)))
+  (until $done (i32.eqz (local.get $set))
+    (local.set $over
+      (i64.sub (call $tokens_of (local.get $bag) (local.get $set))
+               (i64.load32_u offset=4 (i32.add (local.get $list) (i32.shl (local.get $set) (i32.const 2))))))
+    (local.set $most (select (local.get $over) (local.get $most) (i64.gt_s (local.get $over) (local.get $most))))
+    (local.set $set (i32.and (i32.sub (local.get $set) (i32.const 1)) (local.get $some))))
   (local.get $most))
 
 ;; `$space` with the list of `$capacities`; -1 if a count is negative.
@@ -1175,18 +975,12 @@
   (local $fresh i32) (local $at i32) (local $end i32) (local $into i32) (local $kind i32)
   (local.set $fresh (call $new_list (i32.load (local.get $kinds))))
   (local.set $into (i32.add (local.get $fresh) (i32.const 4)))
-  (local.set $at (i32.add (local.get $kinds) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $kinds)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (local.set $kind (i32.load (local.get $at)))
-      (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
-      (if (i32.gt_s (i32.load (i32.add (local.get $bag) (i32.shl (local.get $kind) (i32.const 2)))) (i32.const 0))
-        (then (i32.store (local.get $into) (local.get $kind))
-              (local.set $into (i32.add (local.get $into) (i32.const 4)))))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next)))
+  (each $at $end (local.get $kinds)
+    (local.set $kind (i32.load (local.get $at)))
+    (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
+    (if (i32.gt_s (i32.load (i32.add (local.get $bag) (i32.shl (local.get $kind) (i32.const 2)))) (i32.const 0))
+      (then (i32.store (local.get $into) (local.get $kind))
+            (local.set $into (i32.add (local.get $into) (i32.const 4))))))
   (i32.store (local.get $fresh)
              (i32.sub (i32.shr_u (i32.sub (local.get $into) (local.get $fresh)) (i32.const 2)) (i32.const 1)))
   (local.get $fresh))
@@ -1229,28 +1023,25 @@
 ;; Price of tokens, the cheapest of each kind first; traps if there are too few.
 (func $track_price (param $track i32) (param $present i32) (param $wanted i32) (param $k i32) (result i64)
   (local $price i64) (local $row i32) (local $count i32) (local $number i32)
-  (block $done
-    (loop $next
-      (br_if $done (i32.eqz (local.get $k)))
-      (local.set $row (i32.load (local.get $track)))
-      (local.set $count (i32.load (local.get $present)))
-      (local.set $number (i32.load (local.get $wanted)))
-      (if (i32.or (i32.gt_u (local.get $count) (i32.load (local.get $row)))
-                  (i32.gt_u (local.get $number) (local.get $count)))
-        (then (unreachable)))
-      ;; Sum of the prices before the first token.
-      (local.set $row
-        (i32.add (local.get $row) (i32.shl (i32.sub (i32.load (local.get $row)) (local.get $count)) (i32.const 2))))
-      (local.set $price
-        (i64.add (local.get $price)
-                 (i64.sub (i64.load32_s offset=4 (i32.add (local.get $row)
-                                                          (i32.shl (local.get $number) (i32.const 2))))
-                          (i64.load32_s offset=4 (local.get $row)))))
-      (local.set $track (i32.add (local.get $track) (i32.const 4)))
-      (local.set $present (i32.add (local.get $present) (i32.const 4)))
-      (local.set $wanted (i32.add (local.get $wanted) (i32.const 4)))
-      (local.set $k (i32.sub (local.get $k) (i32.const 1)))
-      (br $next)))
+  (until $done (i32.eqz (local.get $k))
+    (local.set $row (i32.load (local.get $track)))
+    (local.set $count (i32.load (local.get $present)))
+    (local.set $number (i32.load (local.get $wanted)))
+    (if (i32.or (i32.gt_u (local.get $count) (i32.load (local.get $row)))
+                (i32.gt_u (local.get $number) (local.get $count)))
+      (then (unreachable)))
+    ;; Sum of the prices before the first token.
+    (local.set $row
+      (i32.add (local.get $row) (i32.shl (i32.sub (i32.load (local.get $row)) (local.get $count)) (i32.const 2))))
+    (local.set $price
+      (i64.add (local.get $price)
+               (i64.sub (i64.load32_s offset=4 (i32.add (local.get $row)
+                                                        (i32.shl (local.get $number) (i32.const 2))))
+                        (i64.load32_s offset=4 (local.get $row)))))
+    (local.set $track (i32.add (local.get $track) (i32.const 4)))
+    (local.set $present (i32.add (local.get $present) (i32.const 4)))
+    (local.set $wanted (i32.add (local.get $wanted) (i32.const 4)))
+    (local.set $k (i32.sub (local.get $k) (i32.const 1))))
   (local.get $price))
 
 ;; Price of each position of a row, ascending.
@@ -1280,12 +1071,9 @@
   (if (i32.gt_u (global.get $graph_nodes) (i32.const 65535)) (then (unreachable)))
   (local.set $at (call $entries (global.get $graph_adjacent) (i32.const 0)))
   (local.set $end (call $entries (global.get $graph_adjacent) (global.get $graph_nodes)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (if (i32.lt_s (call $length (local.get $lengths) (local.get $at)) (i32.const 0)) (then (unreachable)))
-      (local.set $at (i32.add (local.get $at) (i32.const 8)))
-      (br $next))))
+  (until $done (i32.eq (local.get $at) (local.get $end))
+    (if (i32.lt_s (call $length (local.get $lengths) (local.get $at)) (i32.const 0)) (then (unreachable)))
+    (local.set $at (i32.add (local.get $at) (i32.const 8)))))
 
 ;; Length of the link of an entry.
 (func $length (param $lengths i32) (param $entry i32) (result i32)
@@ -1304,16 +1092,13 @@
 ;; Push a key onto a heap of `count` keys, with the smallest on top.
 (func $heap_push (param $heap i32) (param $count i32) (param $key i64)
   (local $above i32) (local $other i64)
-  (block $done
-    (loop $up
-      (br_if $done (i32.eqz (local.get $count)))
-      (local.set $above (i32.shr_u (i32.sub (local.get $count) (i32.const 1)) (i32.const 1)))
-      (local.set $other
-        (i64.load align=4 (i32.add (local.get $heap) (i32.shl (local.get $above) (i32.const 3)))))
-      (br_if $done (i64.ge_u (local.get $key) (local.get $other)))
-      (i64.store align=4 (i32.add (local.get $heap) (i32.shl (local.get $count) (i32.const 3))) (local.get $other))
-      (local.set $count (local.get $above))
-      (br $up)))
+  (until $done (i32.eqz (local.get $count))
+    (local.set $above (i32.shr_u (i32.sub (local.get $count) (i32.const 1)) (i32.const 1)))
+    (local.set $other
+      (i64.load align=4 (i32.add (local.get $heap) (i32.shl (local.get $above) (i32.const 3)))))
+    (br_if $done (i64.ge_u (local.get $key) (local.get $other)))
+    (i64.store align=4 (i32.add (local.get $heap) (i32.shl (local.get $count) (i32.const 3))) (local.get $other))
+    (local.set $count (local.get $above)))
   (i64.store align=4 (i32.add (local.get $heap) (i32.shl (local.get $count) (i32.const 3))) (local.get $key)))
 
 ;; Replace the top of a heap by its last key, which is removed; `count` is the new number of keys.
@@ -1365,25 +1150,22 @@
         (then
           (local.set $at (call $entries (local.get $links) (local.get $node)))
           (local.set $end (call $entries (local.get $links) (i32.add (local.get $node) (i32.const 1))))
-          (block $entered
-            (loop $enter
-              (br_if $entered (i32.eq (local.get $at) (local.get $end)))
-              (local.set $other (i32.load (local.get $at)))
-              (local.set $next
-                (i64.add (i64.add (local.get $way) (i64.const 1))
-                         (i64.shl (i64.extend_i32_u (call $length (local.get $lengths) (local.get $at)))
-                                  (i64.const 16))))
-              (local.set $node (i32.add (local.get $ways) (i32.shl (local.get $other) (i32.const 3))))
-              (if (i64.lt_u (local.get $next) (i64.load align=4 (local.get $node)))
-                (then
-                  (if (i64.ge_u (local.get $next) (i64.const 0x800000000000)) (then (unreachable)))
-                  (i64.store align=4 (local.get $node) (local.get $next))
-                  (call $heap_push (local.get $heap) (local.get $count)
-                                   (i64.or (i64.shl (local.get $next) (i64.const 16))
-                                           (i64.extend_i32_u (local.get $other))))
-                  (local.set $count (i32.add (local.get $count) (i32.const 1)))))
-              (local.set $at (i32.add (local.get $at) (i32.const 8)))
-              (br $enter)))))
+          (until $entered (i32.eq (local.get $at) (local.get $end))
+            (local.set $other (i32.load (local.get $at)))
+            (local.set $next
+              (i64.add (i64.add (local.get $way) (i64.const 1))
+                       (i64.shl (i64.extend_i32_u (call $length (local.get $lengths) (local.get $at)))
+                                (i64.const 16))))
+            (local.set $node (i32.add (local.get $ways) (i32.shl (local.get $other) (i32.const 3))))
+            (if (i64.lt_u (local.get $next) (i64.load align=4 (local.get $node)))
+              (then
+                (if (i64.ge_u (local.get $next) (i64.const 0x800000000000)) (then (unreachable)))
+                (i64.store align=4 (local.get $node) (local.get $next))
+                (call $heap_push (local.get $heap) (local.get $count)
+                                 (i64.or (i64.shl (local.get $next) (i64.const 16))
+                                         (i64.extend_i32_u (local.get $other))))
+                (local.set $count (i32.add (local.get $count) (i32.const 1)))))
+            (local.set $at (i32.add (local.get $at) (i32.const 8))))))
       (br_if $done (i32.eqz (local.get $count)))
       (local.set $key (i64.load align=4 (local.get $heap)))
       (local.set $count (i32.sub (local.get $count) (i32.const 1)))
@@ -1397,15 +1179,9 @@
   (memory.fill (local.get $ways) (select (i32.const 0) (i32.const 255) (local.get $within))
                (i32.shl (global.get $graph_nodes) (i32.const 3)))
   (if (i32.eqz (local.get $within)) (then (return)))
-  (local.set $at (i32.add (local.get $within) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $within)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (call $check_node (i32.load (local.get $at)))
-      (i64.store align=4 (i32.add (local.get $ways) (i32.shl (i32.load (local.get $at)) (i32.const 3))) (i64.const -1))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next))))
+  (each $at $end (local.get $within)
+    (call $check_node (i32.load (local.get $at)))
+    (i64.store align=4 (i32.add (local.get $ways) (i32.shl (i32.load (local.get $at)) (i32.const 3))) (i64.const -1))))
 
 ;; Nodes of the cheapest path from a start to the goal; 0 if there is none. Ties are broken by the number of links, then
 ;; by the number of the first node, the second, and so on.
@@ -1422,19 +1198,13 @@
       (call $search (local.get $goal) (local.get $within) (global.get $graph_leading) (local.get $lengths)
                     (local.get $ways))))
   (local.set $best (i64.const -1))
-  (local.set $at (i32.add (local.get $starts) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $starts)))
-  (block $chosen
-    (loop $next
-      (br_if $chosen (i32.eq (local.get $at) (local.get $end)))
-      (local.set $node (i32.load (local.get $at)))
-      (call $check_node (local.get $node))
-      (local.set $way (i64.load align=4 (i32.add (local.get $ways) (i32.shl (local.get $node) (i32.const 3)))))
-      (local.set $key (i64.or (i64.shl (local.get $way) (i64.const 16)) (i64.extend_i32_u (local.get $node))))
-      (if (i32.and (i64.gt_s (local.get $way) (i64.const 0)) (i64.lt_u (local.get $key) (local.get $best)))
-        (then (local.set $best (local.get $key))))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next)))
+  (each $at $end (local.get $starts)
+    (local.set $node (i32.load (local.get $at)))
+    (call $check_node (local.get $node))
+    (local.set $way (i64.load align=4 (i32.add (local.get $ways) (i32.shl (local.get $node) (i32.const 3)))))
+    (local.set $key (i64.or (i64.shl (local.get $way) (i64.const 16)) (i64.extend_i32_u (local.get $node))))
+    (if (i32.and (i64.gt_s (local.get $way) (i64.const 0)) (i64.lt_u (local.get $key) (local.get $best)))
+      (then (local.set $best (local.get $key)))))
   (global.set $arena (local.get $fresh))
   (if (i64.eq (local.get $best) (i64.const -1)) (then (return (i32.const 0))))
   (local.set $way (i64.shr_u (local.get $best) (i64.const 16)))
@@ -1484,28 +1254,22 @@
   (local.set $rows (call $rows_of (local.get $within) (local.get $lengths)))
   (local.set $goal (i32.shl (local.get $goal) (i32.const 3)))
   (local.set $nearest (i64.const -1))
-  (local.set $at (i32.add (local.get $starts) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $starts)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (local.set $start (i32.load (local.get $at)))
-      (if (i32.ge_u (local.get $start) (local.get $nodes)) (then (unreachable)))
-      (local.set $row (i32.load (i32.add (local.get $rows) (i32.shl (local.get $start) (i32.const 2)))))
-      (if (i32.eqz (local.get $row))
-        (then
-          ;; If the graph is undirected, the row of the goal is enough for all starts.
-          (if (i32.eq (global.get $graph_leading) (global.get $graph_adjacent))
-            (then (return (call $distance_back (local.get $starts) (i32.shr_u (local.get $goal) (i32.const 3))
-                                               (local.get $within) (local.get $lengths)))))
-          (local.set $row (call $fill_row (local.get $rows) (local.get $start) (local.get $within)
-                                          (local.get $lengths)))))
-      ;; 0 becomes the largest unsigned number.
-      (local.set $far (i64.sub (i64.load align=4 (i32.add (local.get $row) (local.get $goal))) (i64.const 1)))
-      (local.set $nearest (select (local.get $far) (local.get $nearest)
-                                  (i64.lt_u (local.get $far) (local.get $nearest))))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next)))
+  (each $at $end (local.get $starts)
+    (local.set $start (i32.load (local.get $at)))
+    (if (i32.ge_u (local.get $start) (local.get $nodes)) (then (unreachable)))
+    (local.set $row (i32.load (i32.add (local.get $rows) (i32.shl (local.get $start) (i32.const 2)))))
+    (if (i32.eqz (local.get $row))
+      (then
+        ;; If the graph is undirected, the row of the goal is enough for all starts.
+        (if (i32.eq (global.get $graph_leading) (global.get $graph_adjacent))
+          (then (return (call $distance_back (local.get $starts) (i32.shr_u (local.get $goal) (i32.const 3))
+                                             (local.get $within) (local.get $lengths)))))
+        (local.set $row (call $fill_row (local.get $rows) (local.get $start) (local.get $within)
+                                        (local.get $lengths)))))
+    ;; 0 becomes the largest unsigned number.
+    (local.set $far (i64.sub (i64.load align=4 (i32.add (local.get $row) (local.get $goal))) (i64.const 1)))
+    (local.set $nearest (select (local.get $far) (local.get $nearest)
+                                (i64.lt_u (local.get $far) (local.get $nearest)))))
   (select (i64.const -2147483648)
           (i64.sub (i64.shr_u (i64.add (local.get $nearest) (i64.const 1)) (i64.const 16)) (i64.const 1))
           (i64.lt_s (local.get $nearest) (i64.const 0))))
@@ -1515,19 +1279,13 @@
   (local $row i32) (local $at i32) (local $end i32) (local $far i64) (local $nearest i64)
   (local.set $row (call $ways_from (local.get $goal) (local.get $within) (local.get $lengths)))
   (local.set $nearest (i64.const -1))
-  (local.set $at (i32.add (local.get $starts) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $starts)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (call $check_node (i32.load (local.get $at)))
-      (local.set $far
-        (i64.sub (i64.load align=4 (i32.add (local.get $row) (i32.shl (i32.load (local.get $at)) (i32.const 3))))
-                 (i64.const 1)))
-      (local.set $nearest (select (local.get $far) (local.get $nearest)
-                                  (i64.lt_u (local.get $far) (local.get $nearest))))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next)))
+  (each $at $end (local.get $starts)
+    (call $check_node (i32.load (local.get $at)))
+    (local.set $far
+      (i64.sub (i64.load align=4 (i32.add (local.get $row) (i32.shl (i32.load (local.get $at)) (i32.const 3))))
+               (i64.const 1)))
+    (local.set $nearest (select (local.get $far) (local.get $nearest)
+                                (i64.lt_u (local.get $far) (local.get $nearest)))))
   (select (i64.const -2147483648)
           (i64.sub (i64.shr_u (i64.add (local.get $nearest) (i64.const 1)) (i64.const 16)) (i64.const 1))
           (i64.lt_s (local.get $nearest) (i64.const 0))))
@@ -1543,38 +1301,26 @@
   (i32.store (local.get $list) (local.get $nodes))
   (local.set $last (i32.add (local.get $list) (i32.shl (local.get $nodes) (i32.const 2))))
   (local.set $into (local.get $list))
-  (block $none
-    (loop $next
-      (br_if $none (i32.ge_u (local.get $into) (local.get $last)))
-      (v128.store offset=4 align=4 (local.get $into) (v128.const i32x4 0x80000000 0x80000000 0x80000000 0x80000000))
+  (until $none (i32.ge_u (local.get $into) (local.get $last))
+    (v128.store offset=4 align=4 (local.get $into) (v128.const i32x4 0x80000000 0x80000000 0x80000000 0x80000000))
+    (local.set $into (i32.add (local.get $into) (i32.const 16))))
+  (each $at $end (local.get $starts)
+    (local.set $start (i32.load (local.get $at)))
+    (if (i32.ge_u (local.get $start) (local.get $nodes)) (then (unreachable)))
+    (local.set $row (i32.load (i32.add (local.get $rows) (i32.shl (local.get $start) (i32.const 2)))))
+    (if (i32.eqz (local.get $row))
+      (then (local.set $row (call $fill_row (local.get $rows) (local.get $start) (local.get $within)
+                                            (local.get $lengths)))))
+    (local.set $into (local.get $list))
+    (until $merged (i32.ge_u (local.get $into) (local.get $last))
+      ;; Bits 16 to 47 of a path are its length plus 1; no path becomes the largest unsigned number.
+      (v128.store offset=4 align=4 (local.get $into)
+        (i32x4.min_u (v128.load offset=4 align=4 (local.get $into))
+          (i32x4.sub (i8x16.shuffle 2 3 4 5 10 11 12 13 18 19 20 21 26 27 28 29
+                       (v128.load align=4 (local.get $row)) (v128.load offset=16 align=4 (local.get $row)))
+                     (v128.const i32x4 1 1 1 1))))
       (local.set $into (i32.add (local.get $into) (i32.const 16)))
-      (br $next)))
-  (local.set $at (i32.add (local.get $starts) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $starts)))
-  (block $done
-    (loop $each
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (local.set $start (i32.load (local.get $at)))
-      (if (i32.ge_u (local.get $start) (local.get $nodes)) (then (unreachable)))
-      (local.set $row (i32.load (i32.add (local.get $rows) (i32.shl (local.get $start) (i32.const 2)))))
-      (if (i32.eqz (local.get $row))
-        (then (local.set $row (call $fill_row (local.get $rows) (local.get $start) (local.get $within)
-                                              (local.get $lengths)))))
-      (local.set $into (local.get $list))
-      (block $merged
-        (loop $next
-          (br_if $merged (i32.ge_u (local.get $into) (local.get $last)))
-          ;; Bits 16 to 47 of a path are its length plus 1; no path becomes the largest unsigned number.
-          (v128.store offset=4 align=4 (local.get $into)
-            (i32x4.min_u (v128.load offset=4 align=4 (local.get $into))
-              (i32x4.sub (i8x16.shuffle 2 3 4 5 10 11 12 13 18 19 20 21 26 27 28 29
-                           (v128.load align=4 (local.get $row)) (v128.load offset=16 align=4 (local.get $row)))
-                         (v128.const i32x4 1 1 1 1))))
-          (local.set $into (i32.add (local.get $into) (i32.const 16)))
-          (local.set $row (i32.add (local.get $row) (i32.const 32)))
-          (br $next)))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $each)))
+      (local.set $row (i32.add (local.get $row) (i32.const 32)))))
   (local.get $list))
 
 ;; Address of the rows of the slot for these nodes and lengths.
@@ -1613,14 +1359,11 @@
     (i32.shl (i32.add (i32.const 2) (i32.mul (local.get $n) (i32.add (local.get $n) (i32.const 1)))) (i32.const 3)))
   (local.set $slot (local.get $cache))
   (local.set $end (i32.add (local.get $slot) (i32.mul (global.get $graph_slots) (local.get $bytes))))
-  (block $absent
-    (loop $next
-      (br_if $absent (i32.eq (local.get $slot) (local.get $end)))
-      (if (call $is_slot_of (local.get $slot) (local.get $within) (local.get $lengths))
-        (then (i32.store (local.get $cache) (local.get $slot))
-              (return (local.get $slot))))
-      (local.set $slot (i32.add (local.get $slot) (local.get $bytes)))
-      (br $next)))
+  (until $absent (i32.eq (local.get $slot) (local.get $end))
+    (if (call $is_slot_of (local.get $slot) (local.get $within) (local.get $lengths))
+      (then (i32.store (local.get $cache) (local.get $slot))
+            (return (local.get $slot))))
+    (local.set $slot (i32.add (local.get $slot) (local.get $bytes))))
   (call $check_lengths (local.get $lengths))
   (local.set $n (i32.load offset=4 (local.get $cache)))
   (local.set $slot (i32.add (local.get $cache) (i32.mul (local.get $n) (local.get $bytes))))
@@ -1693,16 +1436,13 @@
   (local $at i32) (local $end i32) (local $mark i32)
   (local.set $at (call $entries (local.get $links) (local.get $node)))
   (local.set $end (call $entries (local.get $links) (i32.add (local.get $node) (i32.const 1))))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (local.set $mark (i32.add (local.get $marks) (i32.shl (i32.load (local.get $at)) (i32.const 2))))
-      (if (i32.load (local.get $mark))
-        (then (i32.store (local.get $mark) (i32.const 0))
-              (i32.store (local.get $tail) (i32.load (local.get $at)))
-              (local.set $tail (i32.add (local.get $tail) (i32.const 4)))))
-      (local.set $at (i32.add (local.get $at) (i32.const 8)))
-      (br $next)))
+  (until $done (i32.eq (local.get $at) (local.get $end))
+    (local.set $mark (i32.add (local.get $marks) (i32.shl (i32.load (local.get $at)) (i32.const 2))))
+    (if (i32.load (local.get $mark))
+      (then (i32.store (local.get $mark) (i32.const 0))
+            (i32.store (local.get $tail) (i32.load (local.get $at)))
+            (local.set $tail (i32.add (local.get $tail) (i32.const 4)))))
+    (local.set $at (i32.add (local.get $at) (i32.const 8))))
   (local.get $tail))
 
 ;; Clear the cache of distances.
@@ -1711,11 +1451,8 @@
   (local.set $slot (global.get $graph_cache))
   (local.set $left (global.get $graph_slots))
   (i32.store (local.get $slot) (i32.const 0))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eqz (local.get $left)))
-      (i32.store offset=8 (local.get $slot) (i32.const 0))
-      (local.set $slot (i32.add (local.get $slot) (i32.shl (i32.add (i32.const 2) (i32.mul (global.get $graph_nodes)
-        (i32.add (global.get $graph_nodes) (i32.const 1)))) (i32.const 3))))
-      (local.set $left (i32.sub (local.get $left) (i32.const 1)))
-      (br $next))))
+  (until $done (i32.eqz (local.get $left))
+    (i32.store offset=8 (local.get $slot) (i32.const 0))
+    (local.set $slot (i32.add (local.get $slot) (i32.shl (i32.add (i32.const 2) (i32.mul (global.get $graph_nodes)
+      (i32.add (global.get $graph_nodes) (i32.const 1)))) (i32.const 3))))
+    (local.set $left (i32.sub (local.get $left) (i32.const 1)))))

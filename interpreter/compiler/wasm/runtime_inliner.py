@@ -148,11 +148,29 @@ def _parsed(text: str) -> list[Tree]:
         if token == "(":
             stack.append([])
         elif token == ")":
-            last = stack.pop()
-            stack[-1].append(last)
+            tree = stack.pop()
+            stack[-1] += _loops(tree)
         else:
             stack[-1].append(token)
     return stack[0]
+
+
+def _loops(tree: list[Tree]) -> list[Tree]:
+    """Return the trees that another stands for: ``until`` is a loop that ends when its test is true, ``each`` one over
+    the addresses of the items of a list."""
+    match tree:
+        case ["until", str(label), test, *body]:
+            again = f"{label}.again"
+            return [["block", label, ["loop", again, ["br_if", label, test], *body, ["br", again]]]]
+        case ["each", str(at), str(end), items, *body]:
+            here: Tree = ["local.get", at]
+            next_: Tree = ["local.set", at, ["i32.add", here, ["i32.const", "4"]]]
+            return [
+                ["local.set", at, ["i32.add", items, ["i32.const", "4"]]],
+                ["local.set", end, ["call", "$end_of", items]],
+                *_loops(["until", f"{at}.done", ["i32.eq", here, ["local.get", end]], *body, next_]),
+            ]
+    return [tree]
 
 
 def _written(tree: Tree) -> str:

@@ -61,12 +61,9 @@
   (local.set $at (i32.const {buffer}))
   (local.set $end (i32.add (local.get $at) (i32.shl (call $copied) (i32.const 2))))
   (local.set $hash (i64.const 0xcbf29ce484222325))
-  (block $done
-    (loop $next
-      (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
-      (local.set $hash (i64.mul (i64.xor (local.get $hash) (i64.load32_u (local.get $at))) (i64.const 0x100000001b3)))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next)))
+  (until $done (i32.ge_u (local.get $at) (local.get $end))
+    (local.set $hash (i64.mul (i64.xor (local.get $hash) (i64.load32_u (local.get $at))) (i64.const 0x100000001b3)))
+    (local.set $at (i32.add (local.get $at) (i32.const 4))))
   (local.get $hash))
 
 (func $place_outside (export "place") (param $seat i32) (result i32)
