@@ -1247,43 +1247,27 @@
 
 ;; Minimum length of a path from any start to the goal, or none. Starts outside `within` are ignored.
 (func $distance (param $starts i32) (param $goal i32) (param $within i32) (param $lengths i32) (result i64)
-  (local $rows i32) (local $at i32) (local $end i32) (local $start i32) (local $row i32)
-  (local $far i64) (local $nearest i64) (local $nodes i32)
-  (local.set $nodes (global.get $graph_nodes))
+  (local $rows i32) (local $at i32) (local $end i32) (local $start i32) (local $way i32)
+  (local $far i64) (local $nearest i64)
   (call $check_node (local.get $goal))
   (local.set $rows (call $rows_of (local.get $within) (local.get $lengths)))
-  (local.set $goal (i32.shl (local.get $goal) (i32.const 3)))
   (local.set $nearest (i64.const -1))
   (each $at $end (local.get $starts)
     (local.set $start (i32.load (local.get $at)))
-    (if (i32.ge_u (local.get $start) (local.get $nodes)) (then (unreachable)))
-    (local.set $row (i32.load (i32.add (local.get $rows) (i32.shl (local.get $start) (i32.const 2)))))
-    (if (i32.eqz (local.get $row))
-      (then
-        ;; If the graph is undirected, the row of the goal is enough for all starts.
-        (if (i32.eq (global.get $graph_leading) (global.get $graph_adjacent))
-          (then (return (call $distance_back (local.get $starts) (i32.shr_u (local.get $goal) (i32.const 3))
-                                             (local.get $within) (local.get $lengths)))))
-        (local.set $row (call $fill_row (local.get $rows) (local.get $start) (local.get $within)
-                                        (local.get $lengths)))))
+    (call $check_node (local.get $start))
+    (local.set $way (i32.load (i32.add (local.get $rows) (i32.shl (local.get $start) (i32.const 2)))))
+    (if (local.get $way)
+      (then (local.set $way (i32.add (local.get $way) (i32.shl (local.get $goal) (i32.const 3)))))
+      ;; If the graph is undirected, the row of the goal is enough for all starts.
+      (else (if (i32.eq (global.get $graph_leading) (global.get $graph_adjacent))
+        (then (local.set $way (i32.add
+          (call $ways_of (local.get $rows) (local.get $goal) (local.get $within) (local.get $lengths))
+          (i32.shl (local.get $start) (i32.const 3)))))
+        (else (local.set $way (i32.add
+          (call $ways_of (local.get $rows) (local.get $start) (local.get $within) (local.get $lengths))
+          (i32.shl (local.get $goal) (i32.const 3))))))))
     ;; 0 becomes the largest unsigned number.
-    (local.set $far (i64.sub (i64.load align=4 (i32.add (local.get $row) (local.get $goal))) (i64.const 1)))
-    (local.set $nearest (select (local.get $far) (local.get $nearest)
-                                (i64.lt_u (local.get $far) (local.get $nearest)))))
-  (select (i64.const -2147483648)
-          (i64.sub (i64.shr_u (i64.add (local.get $nearest) (i64.const 1)) (i64.const 16)) (i64.const 1))
-          (i64.lt_s (local.get $nearest) (i64.const 0))))
-
-;; `$distance` from the row of the goal.
-(func $distance_back (param $starts i32) (param $goal i32) (param $within i32) (param $lengths i32) (result i64)
-  (local $row i32) (local $at i32) (local $end i32) (local $far i64) (local $nearest i64)
-  (local.set $row (call $ways_from (local.get $goal) (local.get $within) (local.get $lengths)))
-  (local.set $nearest (i64.const -1))
-  (each $at $end (local.get $starts)
-    (call $check_node (i32.load (local.get $at)))
-    (local.set $far
-      (i64.sub (i64.load align=4 (i32.add (local.get $row) (i32.shl (i32.load (local.get $at)) (i32.const 3))))
-               (i64.const 1)))
+    (local.set $far (i64.sub (i64.load align=4 (local.get $way)) (i64.const 1)))
     (local.set $nearest (select (local.get $far) (local.get $nearest)
                                 (i64.lt_u (local.get $far) (local.get $nearest)))))
   (select (i64.const -2147483648)
@@ -1307,10 +1291,7 @@
   (each $at $end (local.get $starts)
     (local.set $start (i32.load (local.get $at)))
     (if (i32.ge_u (local.get $start) (local.get $nodes)) (then (unreachable)))
-    (local.set $row (i32.load (i32.add (local.get $rows) (i32.shl (local.get $start) (i32.const 2)))))
-    (if (i32.eqz (local.get $row))
-      (then (local.set $row (call $fill_row (local.get $rows) (local.get $start) (local.get $within)
-                                            (local.get $lengths)))))
+    (local.set $row (call $ways_of (local.get $rows) (local.get $start) (local.get $within) (local.get $lengths)))
     (local.set $into (local.get $list))
     (until $merged (i32.ge_u (local.get $into) (local.get $last))
       ;; Bits 16 to 47 of a path are its length plus 1; no path becomes the largest unsigned number.
@@ -1333,11 +1314,8 @@
 
 ;; Address of the best paths from a node to every other.
 (func $ways_from (param $start i32) (param $within i32) (param $lengths i32) (result i32)
-  (local $rows i32) (local $row i32)
-  (local.set $rows (call $rows_of (local.get $within) (local.get $lengths)))
-  (local.set $row (i32.load (i32.add (local.get $rows) (i32.shl (local.get $start) (i32.const 2)))))
-  (if (local.get $row) (then (return (local.get $row))))
-  (call $fill_row (local.get $rows) (local.get $start) (local.get $within) (local.get $lengths)))
+  (call $ways_of (call $rows_of (local.get $within) (local.get $lengths))
+                (local.get $start) (local.get $within) (local.get $lengths)))
 
 ;; True if a slot is for these nodes and lengths.
 (func $is_slot_of (param $slot i32) (param $within i32) (param $lengths i32) (result i32)
@@ -1389,10 +1367,12 @@
   (i32.store offset=12 (local.get $slot) (local.get $n))
   (i32.store offset=8 (local.get $slot) (local.get $lengths)))
 
-;; Compute the row of a start, given the addresses of the slot's rows; return its address.
-(func $fill_row (param $rows i32) (param $start i32) (param $within i32) (param $lengths i32) (result i32)
+;; Address of the row of a start, given the addresses of the slot's rows; it is computed if there is none.
+(func $ways_of (param $rows i32) (param $start i32) (param $within i32) (param $lengths i32) (result i32)
   (local $row i32) (local $nodes i32)
   (local.set $nodes (global.get $graph_nodes))
+  (local.set $row (i32.load (i32.add (local.get $rows) (i32.shl (local.get $start) (i32.const 2)))))
+  (if (local.get $row) (then (return (local.get $row))))
   (local.set $row
     (i32.add (i32.add (local.get $rows) (i32.shl (local.get $nodes) (i32.const 2)))
              (i32.shl (i32.mul (local.get $nodes) (local.get $start)) (i32.const 3))))
