@@ -238,24 +238,6 @@
   (call $take_away)
   (call $look (local.get $game)))
 
-;; True if the game of a row is over.
-(func $ended (param $game i32) (result i32)
-  (i32.load offset=20 (call $row_of (local.get $game))))
-
-;; First game whose action is illegal; -1 if there is none.
-(func $batch_refused (export "batch_refused") (param $game i32) (param $end i32) (result i32)
-  (local $action i32)
-  (until $done (i32.ge_s (local.get $game) (local.get $end))
-    (if (i32.eqz (call $ended (local.get $game)))
-      (then
-        (local.set $action (i32.load (call $of (i32.const {actions}) (local.get $game))))
-        (if (i32.ge_u (local.get $action) (i32.const {mask_bytes})) (then (return (local.get $game))))
-        (if (i32.eqz (i32.load8_u (i32.add (i32.const {mask})
-              (i32.add (i32.mul (local.get $game) (i32.const {mask_bytes})) (local.get $action)))))
-          (then (return (local.get $game))))))
-    (local.set $game (i32.add (local.get $game) (i32.const 1))))
-  (i32.const -1))
-
 ;; Apply the actions of these games, or start them with the seeds in their rows. The current game's number is stored at
 ;; `cursor` in case the module traps.
 (func $batch_step (export "batch_step") (param $game i32) (param $end i32) (param $anew i32)
@@ -268,7 +250,7 @@
         (call $fresh (call $row_of (local.get $game)))
         (call $take_away)
         (call $look (local.get $game)))
-      (else (if (i32.eqz (call $ended (local.get $game))) (then (call $act (local.get $game))))))
+      (else (if (i32.eqz (i32.load offset=20 (call $row_of (local.get $game)))) (then (call $act (local.get $game))))))
     (local.set $game (i32.add (local.get $game) (i32.const 1)))))
 
 ;; Apply the action of a game.

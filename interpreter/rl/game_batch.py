@@ -11,10 +11,12 @@ from interpreter.base.plurals import counted
 from interpreter.bots.compiled_bots import needs_of
 from interpreter.bots.player import Bot
 from interpreter.bots.registry import bots_of
+from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.build.shapes import Unsupported
+from interpreter.compiler.build.shapes import WORD, Unsupported, signed
 from interpreter.compiler.wasm.codec import fitted
-from interpreter.compiler.wasm.instance import is_available
+from interpreter.compiler.wasm.driver import LONG
+from interpreter.compiler.wasm.instance import Trap, is_available
 from interpreter.compiler.wasm.turn import Peeks
 from interpreter.engine.decision import Code, Decision, Option
 from interpreter.engine.game import Result
@@ -25,7 +27,7 @@ from interpreter.language.policies import Policy
 from interpreter.lowering.constants import Endless, RuleFailure
 from interpreter.plain.machine import Machine
 from interpreter.play.match import MAXIMUM_DECISIONS, streams_for
-from interpreter.rl.batch_module import Batch, Stuck, batch_of
+from interpreter.rl.batch_module import Batch, batch_of
 from interpreter.rl.numbering import MOST_LEGAL, Limits
 from interpreter.rl.space import Space, space_of
 
@@ -132,7 +134,14 @@ class Games:
         Raises :class:`ValueError` for an illegal action, without changing any game, and :class:`RuleFailure` if a rule
         fails; earlier games in the batch are then one step ahead.
         """
+        import numpy as np
+
         self.actions[:] = actions
+        known = (self.actions >= 0) & (self.actions < self.space.actions.count)
+        is_legal = known & self.masks[self._rows, np.where(known, self.actions, 0)]
+        refused = np.flatnonzero((self.actors >= 0) & ~is_legal)
+        if refused.size:
+            raise self._illegal(int(refused[0]))
         self.truncated[:] = False
         self._step()
         return self.observations, self.rewards, self.dones
@@ -199,9 +208,6 @@ class Games:
         self.rows[number].play_bots(self.seated)
 
     def _step(self) -> None:
-        for number, row in self.rows.items():
-            if not row.game.is_over and int(self.actions[number]) not in row.legal:
-                raise self._illegal(number)
         self.rewards[:], self.dones[:] = 0, False
         for number, row in self.rows.items():
             game, decision = row.game, row.game.decision
@@ -281,7 +287,10 @@ def _compiled(space: Space, seated: Mapping[int, Bot], n: int, again: bool) -> B
         batch = batch_of(builder, first, chosen, space.actions, space.vector, n)
     except Unsupported:
         return None
-    batch.play_by([*seated], MAXIMUM_DECISIONS, again)
+    batch.put("limit", MAXIMUM_DECISIONS)
+    batch.put("again", int(again))
+    for number, seat in enumerate(seated):
+        batch.put("bots", 1 + number * batch.numbers["stretches"], seat)
     return batch
 
 
@@ -311,26 +320,25 @@ class _InModule(Games):
         self._begin_with([self.batch.seed(game) + self.n], game)
 
     def _begin_with(self, seeds: list[int], first: int) -> None:
-        def begin(start: int) -> None:
-            self.batch.begin(seeds[start - first :], start)
-
-        self._each(begin, self._begin_plain, first, first + len(seeds))
+        """Start games with these seeds, from game number ``first`` on."""
+        for game, seed in enumerate(seeds, first):
+            self.batch.longs[self.batch.row(game) // LONG] = signed(seed)
+        self._each(1, self._begin_plain, first, first + len(seeds))
 
     def _step(self) -> None:
-        refused = self.batch.refused()
-        if refused >= 0:
-            raise self._illegal(refused)
-        self._each(self.batch.step, self._step_plain, 0, self.n)
+        self._each(0, self._step_plain, 0, self.n)
 
-    def _each(self, run: Callable[[int], None], plain: Callable[[int], None], start: int, end: int) -> None:
-        """Let the module run all games from ``start`` on. Those in which it traps are taken on in the plain form."""
+    def _each(self, anew: int, plain: Callable[[int], None], start: int, end: int) -> None:
+        """Let the module start or step all games from ``start`` on. Those in which it traps are taken on in the plain
+        form."""
         while start < end:
             try:
-                run(start)
+                self.batch.step(start, end, anew)
                 return
-            except Stuck as stuck:
-                plain(stuck.game)
-                start = stuck.game + 1
+            except Trap:
+                stuck = self.batch.word("cursor")
+                plain(stuck)
+                start = stuck + 1
 
     def _begin_plain(self, game: int) -> None:
         self.bailouts += 1
@@ -342,7 +350,7 @@ class _InModule(Games):
         if self.again:
             self.restart(game)
         else:
-            self.batch.end(game)
+            self.batch.words[self.batch.row(game) // WORD + 5] = 1  # it is over
             self.actors[game], self.counts[game], self.masks[game] = -1, 0, False
         self.dones[game] = self.truncated[game] = True
 
@@ -352,24 +360,31 @@ class _InModule(Games):
             self._truncate(game)
             return
         self.bailouts += 1
-        machine, state = self.space.table.machine, self.batch.state(game)
+        machine, state = self.space.table.machine, self.state(game)
         assert state.frame is not None
         legal = self.space.actions.numbered(state.frame[0], machine.codes(state))
         Machine.take(machine, state, Seeded(self.batch.seed(game)), *legal[int(self.actions[game])])
         self._resume(game, state)
 
     def _resume(self, game: int, state: State) -> None:
+        """Go on in the module from the state that a choice led to in the plain form."""
+        batch, seed = self.batch, self.batch.seed(game)
         try:
-            self.batch.resume(game, state)
-        except (Stuck, Unsupported):
-            seed = self.batch.seed(game)
+            data = batch.codec.encode(state, seed)
+            batch.bytes[STATE : STATE + len(data)] = data
+            batch.resume(game)
+        except (Trap, Unsupported):
             if self.batch.is_endless(game):
                 raise Endless(WITHOUT_END.format(seed), None) from None
             message = f"the game with seed {seed} does not fit into a batch; play it with `plain=True`"
             raise RuleFailure(message, None) from None
 
     def observe(self, game: int, seat: int) -> list[int]:
-        return self.batch.observe(game, seat)
+        batch, at = self.batch, self.batch.numbers["other"]
+        batch.observe(game, seat, at)
+        return batch.words[at // WORD : at // WORD + self.space.vector.size].tolist()
 
     def state(self, game: int) -> State:
-        return self.batch.state(game)
+        batch, at = self.batch, self.batch.row(game) + self.batch.numbers["held"]
+        end = batch.words[at // WORD + 2] - STATE
+        return batch.codec.decode(batch.bytes[at : at + end].tobytes())
