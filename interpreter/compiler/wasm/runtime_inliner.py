@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 
 __all__ = ["Expansion", "Inliner", "inliner"]
 
@@ -25,9 +26,9 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\(;.*?;\)|;;[^\n]*|[()]|[^\s()";]+', re.
 class Short:
     """A short function: its parameters and other locals with their types, its result, and its body."""
 
-    parameters: list[tuple[str, str]]
-    locals: list[tuple[str, str]]
-    result: str
+    parameters: list[Tree]
+    locals: list[Tree]
+    result: list[Tree]
     body: list[Tree]
 
 
@@ -54,14 +55,16 @@ class Inliner:
             if part[:1] == ["call"]:
                 self._visit(str(part[1]))
         expansion = Expansion(self.short)
-        body = [expansion.of(part) for part in function[2:]]
-        head = next((i for i, part in enumerate(body) if not _is_head(part)), len(body))
-        extra: list[Tree] = [["local", local, type_] for local, type_ in expansion.locals]
-        self._done[name] = ["func", name, *body[:head], *extra, *body[head:]]
+        heads: dict[str, list[Tree]] = {"export": [], "param": [], "result": [], "local": []}
+        body: list[Tree] = []
+        for part in map(expansion.of, function[2:]):
+            heads.get(str(part[0]), body).append(part)
+        heads["local"].extend(expansion.locals)
+        self._done[name] = ["func", name, *chain.from_iterable(heads.values()), *body]
         self._open.discard(name)
-        short = _short_form(body[:head], extra, body[head:])
-        if short is not None:
-            self.short[name] = short
+        inner = list(_parts(body))
+        if len(inner) <= SHORT and "loop" not in inner:
+            self.short[name] = Short(heads["param"], heads["local"], heads["result"], body)
 
 
 class Expansion:
@@ -69,8 +72,8 @@ class Expansion:
 
     def __init__(self, short: dict[str, Short]) -> None:
         self._short = short
-        self.locals: list[tuple[str, str]] = []
-        """The new locals with their types."""
+        self.locals: list[list[Tree]] = []
+        """The new locals, as they are declared."""
         self._count = 0
 
     def call(self, function: str, arguments: list[str]) -> str | None:
@@ -90,14 +93,14 @@ class Expansion:
             return None
         self._count += 1
         label = f"{name}.{self._count}"
-        declared = (*short.parameters, *short.locals)
-        names = {local: f"{label}.{local[1:]}" for local, _ in declared}
-        self.locals += [(names[local], type_) for local, type_ in declared]
-        result: list[Tree] = [["result", short.result]] if short.result else []
-        zeros: list[Tree] = [[f"{type_}.const", "0"] for _, type_ in short.locals]
-        values = [*arguments, *zeros]
-        sets: list[Tree] = [["local.set", name, value] for name, value in zip(names.values(), values, strict=True)]
-        return ["block", label, *result, *sets, *(_renamed(part, names, label) for part in short.body)]
+        sets: list[Tree] = []
+        names: dict[str, str] = {}
+        zeros: list[Tree] = [[f"{local[2]}.const", "0"] for local in short.locals]
+        for local, value in zip((*short.parameters, *short.locals), (*arguments, *zeros), strict=True):
+            fresh = names[str(local[1])] = f"{label}.{local[1][1:]}"
+            self.locals.append(["local", fresh, local[2]])
+            sets.append(["local.set", fresh, value])
+        return ["block", label, *short.result, *sets, *(_renamed(part, names, label) for part in short.body)]
 
 
 def _renamed(tree: Tree, names: dict[str, str], label: str) -> Tree:
@@ -114,23 +117,6 @@ def _renamed(tree: Tree, names: dict[str, str], label: str) -> Tree:
         case rest:
             pass
     return [*head, *(_renamed(part, names, label) for part in rest)]
-
-
-def _short_form(head: list[Tree], extra: list[Tree], body: list[Tree]) -> Short | None:
-    parts = [part for part in (*head, *extra) if isinstance(part, list)]
-    inner = list(_parts(body))
-    if len(inner) > SHORT or "loop" in inner:
-        return None
-    declarations: dict[str, list[tuple[str, str]]] = {"param": [], "local": []}
-    for part in parts:
-        if part[0] in declarations:
-            declarations[str(part[0])].append((str(part[1]), str(part[2])))
-    result = next((str(part[1]) for part in parts if part[0] == "result"), "")
-    return Short(declarations["param"], declarations["local"], result, body)
-
-
-def _is_head(tree: Tree) -> bool:
-    return isinstance(tree, list) and tree[0] in ("param", "result", "local", "export")
 
 
 def _parts(tree: Tree) -> Iterator[Tree]:
