@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from interpreter.compiler.build.exports import Standalone
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
@@ -11,7 +9,7 @@ from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.wasm.assemble import Bots, assembled
 from interpreter.compiler.wasm.runtime import written
 
-__all__ = ["EXPORTS", "StandaloneModule", "standalone_module"]
+__all__ = ["EXPORTS", "standalone_module"]
 
 EXPORTS = {
     "new_game": ("(seed: i64)", "starts a game and runs it to its first decision"),
@@ -34,15 +32,8 @@ EXPORTS = {
 UNDO_BYTES = 16 * 1024 * 1024
 
 
-class StandaloneModule(Struct, frozen=True):
-    """Text of a standalone module, and the numbers in its hand-written parts."""
-
-    text: str
-    numbers: dict[str, int]
-
-
-def standalone_module(builder: ModuleBuilder, first: bytes, bots: Bots) -> StandaloneModule:
-    """Build the module."""
+def standalone_module(builder: ModuleBuilder, first: bytes, bots: Bots) -> tuple[str, dict[str, int]]:
+    """Return the text of the module, and the numbers in its hand-written parts."""
     memory = builder.memory
     faces = Standalone(builder)
     own = faces.functions()
@@ -55,4 +46,4 @@ def standalone_module(builder: ModuleBuilder, first: bytes, bots: Bots) -> Stand
         "strides": builder.decisions.strides(),
     }
     face = written("standalone.wat")
-    return StandaloneModule(*assembled(builder, first, bots, own, face, numbers, undo_bytes=UNDO_BYTES))
+    return assembled(builder, first, bots, own, face, numbers, undo_bytes=UNDO_BYTES)

@@ -23,6 +23,8 @@ __all__ = ["GAMES_ALONE", "MEASURED", "SUMMED", "Games", "Playout", "Whole"]
 GAMES_ALONE, MEASURED, SUMMED = range(3)
 """Modes of playing games: without measurements, with records, with records and sums."""
 NEVER = 2**31 - 1
+MOST_GIVEN_UP = 4
+"""A module is no longer used once it has given up more games than this, and more than it has played."""
 
 
 class Playout(Struct, frozen=True):
@@ -69,9 +71,16 @@ class Whole:
         self._rows, self._row, self._ranks, self._width = (
             numbers[name] // LONG for name in ("rows", "row_bytes", "ranks", "rank_bytes")
         )
+        self._done = self._given_up = 0
+        """Numbers of games that are done, and of calls in which the first game trapped."""
         self._finished, self._known, self._records_end = (
             numbers[name] // WORD for name in ("finished", "known", "records_end")
         )
+
+    @property
+    def gives_up(self) -> bool:
+        """Return whether the module has trapped in too many games to be of use."""
+        return self._given_up > max(MOST_GIVEN_UP, self._done)
 
     def games(self, seeds: Sequence[int], bots: Sequence[int], limit: int, what: int = MEASURED) -> Games:
         """Play a game for each of these seeds, at most :data:`MOST_GAMES`.
@@ -112,6 +121,8 @@ class Whole:
 
     def _told(self, *, is_left_out: bool = False) -> Games:
         first, end = self._rows, self._rows + self._words[self._finished] * self._row
+        self._done += self._words[self._finished]
+        self._given_up += not self._words[self._finished]
         longs, words, known = self._longs[first:end], self._words[2 * first : 2 * end], self._words[self._known]
         decisions, free, rounds, *of_seats = (
             words[at :: 2 * self._row].tolist()
