@@ -19,6 +19,10 @@ Tree = str | list["Tree"]
 
 SHORT = 250
 """Maximum size of a short function in words and parentheses, after inlining."""
+VARIABLES = {f"{kind}.{do}" for kind in ("local", "global") for do in ("get", "set", "tee")}
+NAMED = {"func", "global", "call", "call_indirect", "block", "loop", "until", "br", "br_if", *VARIABLES}
+"""Instructions that begin with the name of a function, a table, a label or a variable."""
+DECLARED = ("param", "result", "local", "type", "export", "mut")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\(;.*?;\)|;;[^\n]*|[()]|[^\s()";]+', re.DOTALL)
 
 
@@ -135,16 +139,21 @@ def _parsed(text: str) -> list[Tree]:
             stack.append([])
         elif token == ")":
             tree = stack.pop()
-            stack[-1] += _loops(tree)
+            stack[-1] += _written_out(tree)
         else:
             stack[-1].append(token)
     return stack[0]
 
 
-def _loops(tree: list[Tree]) -> list[Tree]:
-    """Return the trees that another stands for: ``until`` is a loop that ends when its test is true, ``each`` one over
-    the addresses of the items of a list."""
-    match tree:
+def _written_out(tree: list[Tree]) -> list[Tree]:
+    """Return the trees that another stands for. The name of a local stands for its value, a number or a placeholder for
+    a constant of 32 bits; ``until`` is a loop that ends when its test is true, ``each`` one over the addresses of the
+    items of a list."""
+    head = str(tree[0])
+    if head in DECLARED or head.endswith((".const", ".shuffle")):
+        return [tree]
+    first = 3 if head == "each" else 2 if head in NAMED else 1
+    match [*tree[:first], *map(_operand, tree[first:])]:
         case ["until", str(label), test, *body]:
             again = f"{label}.again"
             return [["block", label, ["loop", again, ["br_if", label, test], *body, ["br", again]]]]
@@ -154,9 +163,16 @@ def _loops(tree: list[Tree]) -> list[Tree]:
             return [
                 ["local.set", at, ["i32.add", items, ["i32.const", "4"]]],
                 ["local.set", end, ["call", "$end_of", items]],
-                *_loops(["until", f"{at}.done", ["i32.eq", here, ["local.get", end]], *body, next_]),
+                *_written_out(["until", f"{at}.done", ["i32.eq", here, ["local.get", end]], *body, next_]),
             ]
-    return [tree]
+        case other:
+            return [other]
+
+
+def _operand(tree: Tree) -> Tree:
+    if isinstance(tree, str) and tree[0] == "$":
+        return ["local.get", tree]
+    return ["i32.const", tree] if isinstance(tree, str) and tree[0] in "-{0123456789" else tree
 
 
 def _written(tree: Tree) -> str:
