@@ -12,18 +12,15 @@ from interpreter.bots.compiled_bots import needs_of
 from interpreter.bots.player import Bot
 from interpreter.bots.registry import bots_of
 from interpreter.compiler.build.memory import STATE
-from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD, Unsupported, signed
 from interpreter.compiler.wasm.codec import fitted
 from interpreter.compiler.wasm.driver import LONG
 from interpreter.compiler.wasm.instance import Trap, is_available
-from interpreter.compiler.wasm.turn import Peeks
 from interpreter.engine.decision import Code, Decision, Option
 from interpreter.engine.game import Result
 from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.chance import Seeded
 from interpreter.kernel.state import State
-from interpreter.language.policies import Policy
 from interpreter.lowering.constants import Endless, RuleFailure
 from interpreter.plain.machine import Machine
 from interpreter.play.match import MAXIMUM_DECISIONS, streams_for
@@ -103,6 +100,9 @@ class Games:
     - ``actions`` (int32): the actions of the last step
     """
 
+    is_compiled = False
+    """Whether a module plays the games."""
+
     def __init__(
         self, space: Space, n: int, seed: int, seated: Mapping[int, Bot], again: bool, batch: Batch | None = None
     ) -> None:
@@ -114,11 +114,6 @@ class Games:
     @property
     def players(self) -> int:
         return self.space.players
-
-    @property
-    def is_compiled(self) -> bool:
-        """Return whether a module plays the games."""
-        return False
 
     def reset(self, seed: int | None = None) -> NDArray[np.int32]:
         """Start new games and return the observations. Game i has seed ``seed + i``; each later game in the same row
@@ -200,12 +195,8 @@ class Games:
 
     def _start(self, number: int, seed: int) -> None:
         self.rewards[number], self.dones[number] = 0, False
-        self._place(number, seed)
+        self.rows[number] = _Row(self.space, self.seated, seed)
         self._update(number)
-
-    def _place(self, number: int, seed: int) -> None:
-        self.rows[number] = _Row(self.space, seed)
-        self.rows[number].play_bots(self.seated)
 
     def _step(self) -> None:
         self.rewards[:], self.dones[:] = 0, False
@@ -215,7 +206,7 @@ class Games:
                 continue
             try:
                 row.take(decision, decision.option(row.legal[int(self.actions[number])]))
-                row.play_bots(self.seated)
+                row.play_bots()
             except Endless:
                 game.decision, self.truncated[number] = None, True
             if game.is_over:
@@ -223,7 +214,7 @@ class Games:
                 if game.result is not None:
                     self.rewards[number] = rewards_of(game.result)
                 if self.again:
-                    self._place(number, row.seed + self.n)
+                    self.rows[number] = _Row(self.space, self.seated, row.seed + self.n)
             self._update(number)
 
     def _update(self, number: int) -> None:
@@ -249,14 +240,15 @@ class Games:
 
 
 class _Row:
-    """A game of a batch in the plain form, with its legal actions."""
+    """A game of a batch in the plain form, with its legal actions, at a decision of an outside player."""
 
-    def __init__(self, space: Space, seed: int) -> None:
-        self.seed = seed & (1 << 64) - 1
+    def __init__(self, space: Space, bots: Mapping[int, Bot], seed: int) -> None:
+        self.bots, self.seed = bots, seed & (1 << 64) - 1
         self.game = space.new_game(self.seed)
         self.streams = streams_for(self.seed, space.players)
         self.made = 0
         self.legal: dict[int, Code] = {}
+        self.play_bots()
 
     def take(self, decision: Decision, option: Option) -> None:
         """Apply this very option, as a module does, also if others have the same public name."""
@@ -266,9 +258,9 @@ class _Row:
         decision.offered = option
         self.game.apply(option)
 
-    def play_bots(self, bots: Mapping[int, Bot]) -> None:
-        while (decision := self.game.decision) is not None and decision.actor in bots:
-            bot = bots[decision.actor]
+    def play_bots(self) -> None:
+        while (decision := self.game.decision) is not None and decision.actor in self.bots:
+            bot = self.bots[decision.actor]
             self.take(decision, bot.choose(self.game, decision, self.streams[decision.actor]))
 
 
@@ -281,9 +273,12 @@ def _compiled(space: Space, seated: Mapping[int, Bot], n: int, again: bool) -> B
     if not is_available() or len(bots) < len(seated):
         return None
     machine = space.table.machine
+    for policy, _ in bots:
+        if policy is not None:
+            machine.learn(policy)
     try:
         builder, first = fitted(machine, space.table.first, dict(machine.rooms), machine.texts)
-        chosen = [_choosing(space, builder, *bot) for bot in bots]
+        chosen = [builder.policies.choices(policy, peeks, str(id(policy))) for policy, peeks in bots]
         batch = batch_of(builder, first, chosen, space.actions, space.vector, n)
     except Unsupported:
         return None
@@ -294,24 +289,14 @@ def _compiled(space: Space, seated: Mapping[int, Bot], n: int, again: bool) -> B
     return batch
 
 
-def _choosing(space: Space, builder: ModuleBuilder, policy: Policy | None, peeks: Peeks | None) -> dict[int, str]:
-    """Return the function with which a bot chooses, by the index of the stretch with the decision."""
-    if policy is None:
-        return builder.policies.choices(None)
-    space.table.machine.learn(policy)
-    return builder.policies.choices(policy, peeks, f"{policy.name} {id(policy)}")
-
-
 class _InModule(Games):
+    is_compiled = True
+
     def __init__(self, space: Space, n: int, seed: int, seated: Mapping[int, Bot], again: bool, batch: Batch) -> None:
         super().__init__(space, n, seed, seated, again, batch)
         self.batch = batch
         self.bailouts = 0
         """Number of choices that the plain form had to make for the module."""
-
-    @property
-    def is_compiled(self) -> bool:
-        return True
 
     def _begin(self) -> None:
         self._begin_with([self.first_seed + number for number in range(self.n)], 0)
