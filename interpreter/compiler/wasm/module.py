@@ -291,13 +291,11 @@ class Compiled:
             return TooSmall(f"{needed:,} items or words of `{room}`, where a module had less room", room, 2 * needed)
         return Unsupported(self._left_out[0] if self._left_out else BEYOND)
 
-    def after_trap(self) -> Turn | None:
-        """Return to the turn after the choice of a step if a later choice trapped; return None if it trapped itself."""
-        made = self._words[self._made]
-        if not made:
-            return None
-        self._take_back_all(made)
-        return self.told()
+    def take_back_step(self) -> bool:
+        """Undo all choices of a step, the last of which trapped, if the state before them is in memory."""
+        if made := self._words[self._made]:
+            self._take_back_all(made)
+        return self.take_back()
 
     def _rewind(self) -> None:
         """Take back the choices that were made in memory but not in the game."""
@@ -598,7 +596,7 @@ class Resident:
             built.drop(self)
             return None
         except Trap:
-            self.turn = built.after_trap() or self._without_bots(turn.index, code)
+            self.turn = self._without_bots(turn.index, code)
         if self.turn is not None:
             self.since.append(code)
         return self.turn
@@ -607,7 +605,7 @@ class Resident:
         """Apply a choice again without asking bots ahead, in case one of them trapped."""
         built = self.built
         try:
-            if any(built.ahead) and built.take_back():
+            if any(built.ahead) and built.take_back_step():
                 return built.step(self, built.write(index, code), 0)
         except Trap:
             pass
