@@ -142,6 +142,7 @@ def driver_numbers(builder: ModuleBuilder, rows: Rows, first: bytes, undo_bytes:
         "hashes": memory.words([*hashes, 0, 0]),
         "counting": memory.words([int(bool(counted)) for counted in counts]),
         "sizes": decided.table(lambda index: memory.words([size * WORD for size in decided.sizes(index)])),
+        "strides": decided.table(lambda index: decided.stride(index) * WORD),
         "plans": memory.words([*_plans(builder), 0, 0]),
         "size": len(first),
         "state": STATE,

@@ -43,7 +43,6 @@ def standalone_module(builder: ModuleBuilder, first: bytes, bots: Bots) -> tuple
         "mask": faces.mask,
         "cells": memory.frames - STATE,
         "masks": builder.constants.layout.size * WORD,
-        "strides": builder.decisions.strides(),
     }
     face = written("standalone.wat")
     return assembled(builder, first, bots, own, face, numbers, undo_bytes=UNDO_BYTES)
