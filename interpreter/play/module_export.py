@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
 
 from msgspec import Struct
 
@@ -179,10 +178,9 @@ class _Manifest:
         ask = end.ask
         alternatives: list[Json] = []
         for number, option in enumerate(ask.options):
-            sizes = (self.shapes.words(choice.type) * WORD for choice in option.choices)
             choices: list[Json] = [
                 {"name": choice.name, "offset": offset, "shape": self._shape(choice.type)}
-                for choice, offset in zip(option.choices, accumulate(sizes, initial=WORD), strict=False)
+                for choice, (offset, _) in decisions.placed(option)
             ]
             says = _said(self.model.says.get(f"{ask.name}.{option.name}", {}))
             alternatives.append({"number": number, "name": option.name, "choices": choices, "says": says})
