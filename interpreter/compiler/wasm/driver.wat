@@ -111,20 +111,20 @@
 ;; Let bots choose until the game is over, somebody outside decides, or `limit` choices are made; return 1 if they are.
 ;; Traps in a round after `rounds`.
 (func $go_on (param $limit i32) (param $rounds i32) (result i32)
-  (local $bot i32)
-  (loop $next
-    (if (call $is_over) (then (return 0)))
+  (local $bot i32) (local $row i32) (local $count i32)
+  (local.set $row (global.get $row))
+  (local.set $count (i32.load offset=8 $row))
+  (until $over (call $is_over)
     (local.set $bot (call $bot_of (call $actor)))
-    (if (i32.eqz $bot) (then (return 0)))
-    (if (i32.ge_s (i32.load offset=8 (global.get $row)) $limit) (then (return 1)))
+    (br_if $over (i32.eqz $bot))
+    (if (i32.ge_s $count $limit) (then (return 1)))
     (if (i32.gt_s (i32.load {round_cell}) $rounds) (then (unreachable)))
     (if (global.get $measuring)
-      (then (i32.store offset=12 (global.get $row)
-        (i32.add (i32.load offset=12 (global.get $row)) (call $is_free)))))
+      (then (i32.store offset=12 $row (i32.add (i32.load offset=12 $row) (call $is_free)))))
     (call $choose (call $chosen $bot))
-    (i32.store offset=8 (global.get $row) (i32.add (i32.load offset=8 (global.get $row)) 1))
-    (br $next))
-  (unreachable))
+    (local.set $count (i32.add $count 1))
+    (i32.store offset=8 $row $count))
+  0)
 
 ;; --- rows
 
