@@ -32,7 +32,7 @@ from interpreter.plain.perform import Functions
 if TYPE_CHECKING:  # policies are checked only if a bot plays by them
     from interpreter.language.policies import Policy
 
-__all__ = ["AskSite", "Code", "Machine", "OptionSite"]
+__all__ = ["AskSite", "Code", "Machine", "OptionSite", "combinations"]
 
 MAXIMUM_DEPTH = 200
 """Maximum number of procedures with a frame that are open at once."""
@@ -399,7 +399,7 @@ class Machine:
                 for seat in known:
                     meter.charge(1 + cost, rule.span)
                     env[rule.binders[0][0]] = seat
-                for values in _combinations(state, env, binders):
+                for values in combinations(state, env, binders):
                     if test is None or test(state, env):
                         return (*known, *values)
             except RuleFailure as failure:
@@ -586,12 +586,12 @@ class Machine:
         env = list(env)
         if option.guard is not None and not option.guard(state, env):
             return
-        for values in _combinations(state, env, list(zip(option.variables, option.items, strict=True))):
+        for values in combinations(state, env, list(zip(option.variables, option.items, strict=True))):
             if all(test(state, env) for test in option.tests):
                 yield values
 
 
-def _combinations(state: State, env: Env, binders: list[tuple[int, Evaluate]]) -> Iterator[tuple[Value, ...]]:
+def combinations(state: State, env: Env, binders: Sequence[tuple[int, Evaluate]]) -> Iterator[tuple[Value, ...]]:
     """Yield every combination of the binders' items. A binder may read the ones before it."""
     if not binders:
         yield ()
@@ -602,5 +602,5 @@ def _combinations(state: State, env: Env, binders: list[tuple[int, Evaluate]]) -
         if not others:
             yield (item,)
         else:
-            for values in _combinations(state, env, others):
+            for values in combinations(state, env, others):
                 yield (item, *values)

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
 
 from msgspec import Struct
 
@@ -17,8 +16,8 @@ from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, Shapes,
 from interpreter.compiler.build.sights import OPEN
 from interpreter.compiler.ir.ops import CellGroup
 from interpreter.compiler.wasm.codec import Codec
-from interpreter.compiler.wasm.standalone import EXPORTS, StandaloneModule, standalone_module
-from interpreter.compiler.wasm.whole_layout import BOT_STREAM
+from interpreter.compiler.wasm.driver import BOT_STREAM
+from interpreter.compiler.wasm.standalone import EXPORTS, standalone_module
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.setup import Table
 from interpreter.kernel.chance import name_hash
@@ -54,25 +53,26 @@ def standalone(ruleset: Ruleset, people: int, settings: Mapping[str, Value], pol
         bot.update({index: builder.policies.random(index) for index in unsupported})
         by_chance.append(sorted({asks[index][1].ask.name for index in unsupported}))
     streams = [signed(name_hash(BOT_STREAM.format(seat))) for seat in range(len(builder.constants.seats))]
-    module = standalone_module(builder, initial, bots, streams)
+    text, numbers = standalone_module(builder, initial, bots)
     described: list[dict[str, Json]] = [
         {"name": name, "number": number, "by_chance": unsupported}
         for number, (name, unsupported) in enumerate(zip(policies, by_chance, strict=True))
     ]
-    manifest = _Manifest(ruleset, table, builder, module)
-    return Standalone(module.text, manifest.whole(settings, described, streams), builder)
+    manifest = _Manifest(ruleset, table, builder, numbers)
+    return Standalone(text, manifest.whole(settings, described, streams), builder)
 
 
 class _Manifest:
-    def __init__(self, ruleset: Ruleset, table: Table, builder: ModuleBuilder, module: StandaloneModule) -> None:
-        self.ruleset, self.model, self.table, self.builder, self.module = ruleset, ruleset.model, table, builder, module
+    def __init__(self, ruleset: Ruleset, table: Table, builder: ModuleBuilder, numbers: Mapping[str, int]) -> None:
+        self.ruleset, self.model, self.table, self.builder = ruleset, ruleset.model, table, builder
+        self.numbers = numbers
         self.names = table.names
         self.shapes: Shapes = builder.shapes
 
     def whole(
         self, settings: Mapping[str, Value], policies: list[dict[str, Json]], streams: list[int]
     ) -> dict[str, Value]:
-        builder, model, module = self.builder, self.model, self.module
+        builder, model, numbers = self.builder, self.model, self.numbers
         return {
             "format": FORMAT,
             "ruleset": self.ruleset.id,
@@ -84,11 +84,11 @@ class _Manifest:
                 "state": STATE,
                 "cells": builder.memory.groups[next(iter(builder.memory.groups))].address,
                 "frames": builder.memory.frames,
-                "options": module.plan.options,
-                "view": module.buffer,
-                "mask": module.mask,
+                "options": numbers["options"],
+                "view": numbers["buffer"],
+                "mask": numbers["mask"],
                 "word": WORD,
-                "undo": module.plan.slots,
+                "undo": numbers["undo_slots"],
             },
             "none": {"number": NO_NUMBER, "index": NO_INDEX},
             "names": self._names(),
@@ -178,10 +178,9 @@ class _Manifest:
         ask = end.ask
         alternatives: list[Json] = []
         for number, option in enumerate(ask.options):
-            sizes = (self.shapes.words(choice.type) * WORD for choice in option.choices)
             choices: list[Json] = [
                 {"name": choice.name, "offset": offset, "shape": self._shape(choice.type)}
-                for choice, offset in zip(option.choices, accumulate(sizes, initial=WORD), strict=False)
+                for choice, (offset, _) in decisions.placed(option)
             ]
             says = _said(self.model.says.get(f"{ask.name}.{option.name}", {}))
             alternatives.append({"number": number, "name": option.name, "choices": choices, "says": says})

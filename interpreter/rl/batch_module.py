@@ -7,95 +7,70 @@ Actions go in; legal actions, vectors and rewards come out, all in memory. The f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from interpreter.compiler.build.delayed_blocks import KEPT_START
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.build.shapes import NO_NUMBER, WORD, Unsupported, signed
+from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.wasm.assemble import Bots, assembled
 from interpreter.compiler.wasm.codec import Codec
-from interpreter.compiler.wasm.instance import Instance, Invalid, Trap, compiled
+from interpreter.compiler.wasm.driver import FRAMES_KEPT, LONG, Rows
+from interpreter.compiler.wasm.instance import Instance, Invalid, compiled
 from interpreter.compiler.wasm.runtime import written
-from interpreter.kernel.state import State
 from interpreter.rl.numbering import MOST_LEGAL, Actions, Block, Vector
 from interpreter.rl.observer import Observer
 
-__all__ = ["Batch", "Stuck", "batch_of"]
-
-HEAD = 16
-"""Size of a row before the streams of bots, in bytes."""
-FRAMES_WORDS = 2_048
-"""Maximum number of words of frames of a game between two choices."""
-LONG = 8
-
-
-class Stuck(Exception):
-    """The module trapped in a game; ``game`` is its number."""
-
-    def __init__(self, game: int) -> None:
-        super().__init__(game)
-        self.game = game
+__all__ = ["Batch", "batch_of"]
 
 
 def batch_of(builder: ModuleBuilder, first: bytes, bots: Bots, actions: Actions, vector: Vector, count: int) -> Batch:
     """Build a module for ``count`` games; raise :class:`Unsupported` if the table cannot be compiled."""
-    memory, seats = builder.memory, len(builder.constants.seats)
-    observer = Observer(builder.decisions, vector, actions.decisions)
+    memory, decisions, seats = builder.memory, builder.decisions, len(builder.constants.seats)
+    observer = Observer(decisions, vector, actions.decisions)
     own = observer.functions()
     builder.functions.update(own)
     builder.finish()
     for name in own.keys() & builder.left_out.keys():
         raise Unsupported(builder.left_out[name])
-    held = HEAD + (seats * 2 * LONG)
-    row = (held + memory.frames - STATE + FRAMES_WORDS * WORD + LONG - 1) // LONG * LONG
+    streams = 2 * LONG * seats
+    rows = Rows.of(builder, count, streams + memory.frames - STATE + FRAMES_KEPT * WORD)
+    head = rows.ranks + seats * rows.rank_bytes
     listed = min(MOST_LEGAL, max(1, actions.count))
-    areas = {
-        "held": held,
-        "games": memory.reserve_long(count * row // LONG),
-        "game_bytes": row,
+    kept = memory.groups["kept"]
+    numbers = {
         "actions": memory.reserve(count),
         "actors": memory.reserve(count),
         "counts": memory.reserve(count),
         "legal": memory.reserve(count * listed),
         "legal_bytes": listed * WORD,
+        "most_legal": listed,
         "mask": memory.reserve((count * actions.count + WORD - 1) // WORD),
         "mask_bytes": actions.count,
         "vectors": memory.reserve(count * vector.size),
         "vector_bytes": vector.size * WORD,
         "rewards": memory.reserve(count * seats),
         "dones": memory.reserve((count + WORD - 1) // WORD),
-        "seated": memory.reserve(seats),
-        "control": memory.reserve(4),
+        "cursor": memory.reserve(1),
+        "limit": memory.reserve(1),
+        "again": memory.reserve(1),
         "other": memory.reserve(vector.size),
-        "places": memory.reserve(seats),
-    }
-    kept, decisions = memory.groups["kept"], builder.decisions
-    numbers = {
-        **areas,
-        "strides": decisions.strides(),
         "alternatives": decisions.table(lambda index: _alternatives(builder, index, actions.of[index])),
-        "head": HEAD,
-        "streams_bytes": held - HEAD,
+        "head": head,
+        "streams_bytes": streams,
+        "held": head + streams,
         "kept": kept.address,
         "kept_start": kept.address + KEPT_START * WORD,
         "kept_limit": kept.address + kept.stride,
-        "none": NO_NUMBER,
-        "most_legal": listed,
-        "people": seats,
-        "cursor": areas["control"],
-        "limit": areas["control"] + WORD,
-        "again": areas["control"] + 2 * WORD,
         "stepped": count,
     }
     face = written("batch.wat", "interpreter.rl")
-    text, _ = assembled(builder, first, bots, own, lambda plan: face.format(**plan.numbers, **numbers), 0)
+    text, numbers = assembled(builder, first, bots, own, face, numbers, rows, 0)
     try:
         code = compiled(text)
     except Invalid as error:
         raise Unsupported(str(error)) from None
-    return Batch(code, areas, builder, count)
+    return Batch(code, numbers, builder)
 
 
 def _alternatives(builder: ModuleBuilder, index: int, blocks: Sequence[Block]) -> int:
@@ -117,84 +92,31 @@ def _alternatives(builder: ModuleBuilder, index: int, blocks: Sequence[Block]) -
 class Batch:
     """Games in one module. ``bytes`` is the whole memory, which may be read between calls.
 
-    ``areas`` has addresses of arrays with an entry for each game, and sizes in bytes, by the placeholders of
-    ``batch.wat``.
+    ``numbers`` has addresses of arrays with an entry for each game, and sizes in bytes, by the placeholders of
+    ``batch.wat``. Functions raise :class:`~interpreter.compiler.wasm.instance.Trap`.
     """
 
-    def __init__(self, code: bytes, areas: dict[str, int], builder: ModuleBuilder, count: int) -> None:
-        self.areas, self.count, self.instance = areas, count, Instance(code)
-        self.bytes = self.instance.bytes
-        self.codec, self.seats = Codec(builder), len(builder.constants.seats)
-        self._words, self._longs = self.instance.words, self.instance.longs
-        function = self.instance.function
-        self._begin, self._step = function("batch_begin", long=True), function("batch_step", long=True)
-        self._refused, self._resume = function("batch_refused"), function("batch_resume")
-        self._observe = function("batch_observe")
-        self._control = self.areas["control"] // WORD
+    def __init__(self, code: bytes, numbers: dict[str, int], builder: ModuleBuilder) -> None:
+        self.numbers, self.codec = numbers, Codec(builder)
+        self.instance = instance = Instance(code)  # frees the memory when it goes
+        self.bytes, self.words, self.longs = instance.bytes, instance.words, instance.longs
+        self.step = instance.function("batch_step", long=True)
+        self.resume, self.observe = map(instance.function, ("batch_resume", "batch_observe"))
 
-    def play_by(self, bots: Sequence[int], limit: int, again: bool) -> None:
-        """Let the bots of the module play the seat that each has, and set the maximum number of choices of a game, and
-        whether finished games begin again. The other seats are played from outside."""
-        self._words[self._control + 1], self._words[self._control + 2] = limit, int(again)
-        for seat in range(self.seats):
-            self._words[self.areas["seated"] // WORD + seat] = bots.index(seat) if seat in bots else -1
+    def word(self, name: str) -> int:
+        """Return a word that belongs to no game."""
+        return self.words[self.numbers[name] // WORD]
 
-    def begin(self, seeds: Sequence[int], start: int = 0) -> None:
-        """Start games with these seeds, from game number ``start`` on; raise :class:`Stuck` if the module traps."""
-        for number, seed in enumerate(seeds):
-            self._longs[self._row(start + number) // LONG] = signed(seed)
-        with self._stuck():
-            self._begin(start, start + len(seeds))
+    def put(self, name: str, word: int, place: int = 0) -> None:
+        self.words[self.numbers[name] // WORD + place] = word
 
-    @contextmanager
-    def _stuck(self, game: int | None = None) -> Iterator[None]:
-        """Raise :class:`Stuck` if the module traps inside, in this game or in the one that it works on."""
-        try:
-            yield
-        except Trap:
-            raise Stuck(self._words[self._control] if game is None else game) from None
-
-    def _row(self, game: int) -> int:
-        return self.areas["games"] + game * self.areas["game_bytes"]
+    def row(self, game: int) -> int:
+        """Return the address of the row of a game: see ``driver.wat``."""
+        return self.numbers["rows"] + game * self.numbers["row_bytes"]
 
     def seed(self, game: int) -> int:
-        return int(self._longs[self._row(game) // LONG]) & (1 << 64) - 1
+        return int(self.longs[self.row(game) // LONG]) & (1 << 64) - 1
 
     def is_endless(self, game: int) -> bool:
-        """Return whether a game has had more choices than allowed."""
-        return bool(self._words[self._row(game) // WORD + 2] > self._words[self._control + 1])
-
-    def end(self, game: int) -> None:
-        self._words[self._row(game) // WORD + 3] = 1
-
-    def refused(self) -> int:
-        """Return the first game whose action is illegal; -1 if there is none."""
-        return self._refused(0, self.count)
-
-    def step(self, start: int = 0) -> None:
-        """Apply the actions of all games from ``start`` on.
-
-        Raise :class:`Stuck` if the module traps in a game; the games before it are done.
-        """
-        with self._stuck():
-            self._step(start, self.count)
-
-    def state(self, game: int) -> State:
-        """Return a copy of the state of a game, with an empty log."""
-        at = self._row(game) + self.areas["held"]
-        end = self._words[at // WORD + 2] - STATE
-        return self.codec.decode(self.bytes[at : at + end].tobytes())
-
-    def resume(self, game: int, state: State) -> None:
-        """Continue a game from the state that its choice led to in the plain form; raise :class:`Stuck` if the module
-        traps again."""
-        data = self.codec.encode(state, self.seed(game))
-        self.bytes[STATE : STATE + len(data)] = data
-        with self._stuck(game):
-            self._resume(game)
-
-    def observe(self, game: int, seat: int) -> list[int]:
-        at = self.areas["other"]
-        with self._stuck(game):
-            self._observe(game, seat, at)
-        return self._words[at // WORD : at // WORD + self.areas["vector_bytes"] // WORD].tolist()
+        """Return whether a game in which the module has trapped has had as many choices as allowed."""
+        return bool(self.words[self.row(game) // WORD + 2] >= self.word("limit"))

@@ -11,21 +11,20 @@ from interpreter.base.plurals import counted
 from interpreter.bots.compiled_bots import needs_of
 from interpreter.bots.player import Bot
 from interpreter.bots.registry import bots_of
-from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.build.shapes import Unsupported
+from interpreter.compiler.build.memory import STATE
+from interpreter.compiler.build.shapes import WORD, Unsupported, signed
 from interpreter.compiler.wasm.codec import fitted
-from interpreter.compiler.wasm.instance import is_available
-from interpreter.compiler.wasm.turn import Peeks
+from interpreter.compiler.wasm.driver import LONG
+from interpreter.compiler.wasm.instance import Trap, is_available
 from interpreter.engine.decision import Code
 from interpreter.engine.game import Result
 from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.chance import Seeded
 from interpreter.kernel.state import State
-from interpreter.language.policies import Policy
 from interpreter.lowering.constants import Endless, RuleFailure
 from interpreter.plain.machine import Machine
 from interpreter.play.match import MAXIMUM_DECISIONS, streams_for
-from interpreter.rl.batch_module import Batch, Stuck, batch_of
+from interpreter.rl.batch_module import Batch, batch_of
 from interpreter.rl.numbering import MOST_LEGAL, Limits
 from interpreter.rl.space import Space, space_of
 
@@ -101,6 +100,9 @@ class Games:
     - ``actions`` (int32): the actions of the last step
     """
 
+    is_compiled = False
+    """Whether a module plays the games."""
+
     def __init__(
         self, space: Space, n: int, seed: int, seated: Mapping[int, Bot], again: bool, batch: Batch | None = None
     ) -> None:
@@ -112,11 +114,6 @@ class Games:
     @property
     def players(self) -> int:
         return self.space.players
-
-    @property
-    def is_compiled(self) -> bool:
-        """Return whether a module plays the games."""
-        return False
 
     def reset(self, seed: int | None = None) -> NDArray[np.int32]:
         """Start new games and return the observations. Game i has seed ``seed + i``; each later game in the same row
@@ -132,7 +129,14 @@ class Games:
         Raises :class:`ValueError` for an illegal action, without changing any game, and :class:`RuleFailure` if a rule
         fails; earlier games in the batch are then one step ahead.
         """
+        import numpy as np
+
         self.actions[:] = actions
+        known = (self.actions >= 0) & (self.actions < self.space.actions.count)
+        is_legal = known & self.masks[self._rows, np.where(known, self.actions, 0)]
+        refused = np.flatnonzero((self.actors >= 0) & ~is_legal)
+        if refused.size:
+            raise self._illegal(int(refused[0]))
         self.truncated[:] = False
         self._step()
         return self.observations, self.rewards, self.dones
@@ -166,7 +170,7 @@ class Games:
         def array(kind: type[T], *shape: int, at: str) -> NDArray[T]:
             if batch is None:
                 return np.zeros(shape, kind)
-            return np.frombuffer(batch.bytes, kind, int(np.prod(shape)), batch.areas[at]).reshape(shape)
+            return np.frombuffer(batch.bytes, kind, int(np.prod(shape)), batch.numbers[at]).reshape(shape)
 
         self.observations = array(np.int32, n, space.vector.size, at="vectors")
         self.masks = array(np.bool_, n, space.actions.count, at="mask")
@@ -191,17 +195,10 @@ class Games:
 
     def _start(self, number: int, seed: int) -> None:
         self.rewards[number], self.dones[number] = 0, False
-        self._place(number, seed)
+        self.rows[number] = _Row(self.space, self.seated, seed)
         self._update(number)
 
-    def _place(self, number: int, seed: int) -> None:
-        self.rows[number] = _Row(self.space, seed)
-        self.rows[number].play_bots(self.seated)
-
     def _step(self) -> None:
-        for number, row in self.rows.items():
-            if not row.game.is_over and int(self.actions[number]) not in row.legal:
-                raise self._illegal(number)
         self.rewards[:], self.dones[:] = 0, False
         for number, row in self.rows.items():
             game, decision = row.game, row.game.decision
@@ -209,7 +206,7 @@ class Games:
                 continue
             try:
                 row.take(row.legal[int(self.actions[number])])
-                row.play_bots(self.seated)
+                row.play_bots()
             except Endless:
                 game.decision, self.truncated[number] = None, True
             if game.is_over:
@@ -217,7 +214,7 @@ class Games:
                 if game.result is not None:
                     self.rewards[number] = rewards_of(game.result)
                 if self.again:
-                    self._place(number, row.seed + self.n)
+                    self.rows[number] = _Row(self.space, self.seated, row.seed + self.n)
             self._update(number)
 
     def _update(self, number: int) -> None:
@@ -243,14 +240,15 @@ class Games:
 
 
 class _Row:
-    """A game of a batch in the plain form, with its legal actions."""
+    """A game of a batch in the plain form, with its legal actions, at a decision of an outside player."""
 
-    def __init__(self, space: Space, seed: int) -> None:
-        self.seed = seed & (1 << 64) - 1
+    def __init__(self, space: Space, bots: Mapping[int, Bot], seed: int) -> None:
+        self.bots, self.seed = bots, seed & (1 << 64) - 1
         self.game = space.new_game(self.seed)
         self.streams = streams_for(self.seed, space.players)
         self.made = 0
         self.legal: dict[int, Code] = {}
+        self.play_bots()
 
     def take(self, code: Code) -> None:
         """Make this very choice, as a module does, also if others have the same public name."""
@@ -259,9 +257,9 @@ class _Row:
             raise Endless(WITHOUT_END.format(self.seed), None)
         self.game.take(code)
 
-    def play_bots(self, bots: Mapping[int, Bot]) -> None:
-        while (decision := self.game.decision) is not None and decision.actor in bots:
-            bot = bots[decision.actor]
+    def play_bots(self) -> None:
+        while (decision := self.game.decision) is not None and decision.actor in self.bots:
+            bot = self.bots[decision.actor]
             self.take(bot.choose(self.game, decision, self.streams[decision.actor]).code)
 
 
@@ -274,35 +272,31 @@ def _compiled(space: Space, seated: Mapping[int, Bot], n: int, again: bool) -> B
     if not is_available() or len(bots) < len(seated):
         return None
     machine = space.table.machine
+    for policy, _ in bots:
+        if policy is not None:
+            machine.learn(policy)
     try:
         runner = space.table.runner
         builder, first = fitted(machine, space.table.first, dict(runner.rooms), runner.texts)
-        chosen = [_choosing(space, builder, *bot) for bot in bots]
+        chosen = [builder.policies.choices(policy, peeks, str(id(policy))) for policy, peeks in bots]
         batch = batch_of(builder, first, chosen, space.actions, space.vector, n)
     except Unsupported:
         return None
-    batch.play_by([*seated], MAXIMUM_DECISIONS, again)
+    batch.put("limit", MAXIMUM_DECISIONS)
+    batch.put("again", int(again))
+    for number, seat in enumerate(seated):
+        batch.put("bots", 1 + number * batch.numbers["stretches"], seat)
     return batch
 
 
-def _choosing(space: Space, builder: ModuleBuilder, policy: Policy | None, peeks: Peeks | None) -> dict[int, str]:
-    """Return the function with which a bot chooses, by the index of the stretch with the decision."""
-    if policy is None:
-        return builder.policies.choices(None)
-    space.table.machine.learn(policy)
-    return builder.policies.choices(policy, peeks, f"{policy.name} {id(policy)}")
-
-
 class _InModule(Games):
+    is_compiled = True
+
     def __init__(self, space: Space, n: int, seed: int, seated: Mapping[int, Bot], again: bool, batch: Batch) -> None:
         super().__init__(space, n, seed, seated, again, batch)
         self.batch = batch
         self.bailouts = 0
         """Number of choices that the plain form had to make for the module."""
-
-    @property
-    def is_compiled(self) -> bool:
-        return True
 
     def _begin(self) -> None:
         self._begin_with([self.first_seed + number for number in range(self.n)], 0)
@@ -311,26 +305,25 @@ class _InModule(Games):
         self._begin_with([self.batch.seed(game) + self.n], game)
 
     def _begin_with(self, seeds: list[int], first: int) -> None:
-        def begin(start: int) -> None:
-            self.batch.begin(seeds[start - first :], start)
-
-        self._each(begin, self._begin_plain, first, first + len(seeds))
+        """Start games with these seeds, from game number ``first`` on."""
+        for game, seed in enumerate(seeds, first):
+            self.batch.longs[self.batch.row(game) // LONG] = signed(seed)
+        self._each(1, self._begin_plain, first, first + len(seeds))
 
     def _step(self) -> None:
-        refused = self.batch.refused()
-        if refused >= 0:
-            raise self._illegal(refused)
-        self._each(self.batch.step, self._step_plain, 0, self.n)
+        self._each(0, self._step_plain, 0, self.n)
 
-    def _each(self, run: Callable[[int], None], plain: Callable[[int], None], start: int, end: int) -> None:
-        """Let the module run all games from ``start`` on. Those in which it traps are taken on in the plain form."""
+    def _each(self, anew: int, plain: Callable[[int], None], start: int, end: int) -> None:
+        """Let the module start or step all games from ``start`` on. Those in which it traps are taken on in the plain
+        form."""
         while start < end:
             try:
-                run(start)
+                self.batch.step(start, end, anew)
                 return
-            except Stuck as stuck:
-                plain(stuck.game)
-                start = stuck.game + 1
+            except Trap:
+                stuck = self.batch.word("cursor")
+                plain(stuck)
+                start = stuck + 1
 
     def _begin_plain(self, game: int) -> None:
         self.bailouts += 1
@@ -342,7 +335,7 @@ class _InModule(Games):
         if self.again:
             self.restart(game)
         else:
-            self.batch.end(game)
+            self.batch.words[self.batch.row(game) // WORD + 5] = 1  # it is over
             self.actors[game], self.counts[game], self.masks[game] = -1, 0, False
         self.dones[game] = self.truncated[game] = True
 
@@ -352,7 +345,7 @@ class _InModule(Games):
             self._truncate(game)
             return
         self.bailouts += 1
-        machine, state = self.space.table.machine, self.batch.state(game)
+        machine, state = self.space.table.machine, self.state(game)
         assert state.frame is not None
         codes = machine.options(state, list(state.frame[1]), machine.asks[state.frame[0]])
         legal = self.space.actions.numbered(state.frame[0], codes)
@@ -360,17 +353,24 @@ class _InModule(Games):
         self._resume(game, state)
 
     def _resume(self, game: int, state: State) -> None:
+        """Go on in the module from the state that a choice led to in the plain form."""
+        batch, seed = self.batch, self.batch.seed(game)
         try:
-            self.batch.resume(game, state)
-        except (Stuck, Unsupported):
-            seed = self.batch.seed(game)
+            data = batch.codec.encode(state, seed)
+            batch.bytes[STATE : STATE + len(data)] = data
+            batch.resume(game)
+        except (Trap, Unsupported):
             if self.batch.is_endless(game):
                 raise Endless(WITHOUT_END.format(seed), None) from None
             message = f"the game with seed {seed} does not fit into a batch; play it with `plain=True`"
             raise RuleFailure(message, None) from None
 
     def observe(self, game: int, seat: int) -> list[int]:
-        return self.batch.observe(game, seat)
+        batch, at = self.batch, self.batch.numbers["other"]
+        batch.observe(game, seat, at)
+        return batch.words[at // WORD : at // WORD + self.space.vector.size].tolist()
 
     def state(self, game: int) -> State:
-        return self.batch.state(game)
+        batch, at = self.batch, self.batch.row(game) + self.batch.numbers["held"]
+        end = batch.words[at // WORD + 2] - STATE
+        return batch.codec.decode(batch.bytes[at : at + end].tobytes())

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 from interpreter.compiler.build.decisions import Decisions
-from interpreter.compiler.build.exports import Ranking
 from interpreter.compiler.build.function import FRAME, ONE, ZERO
 from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.build.sights import LISTED, SEAT, Sight, Sights
@@ -30,9 +29,9 @@ class Observer(Sights):
         self.decisions, self.vector, self.names = decisions, vector, names
 
     def functions(self) -> dict[str, ops.Function]:
-        """Return the exported function, and those of the ranking."""
+        """Return the exported function by its name."""
         head = ops.Function("observe", (SEAT, ACTOR, INTO), None, about="writes the observation of a seat")
-        return {head.name: self.made(head, self._observe)} | Ranking(self.module).functions()
+        return {head.name: self.made(head, self._observe)}
 
     def _observe(self, b: Steps) -> None:
         asked = b.kept(ops.Load(ops.Constant(ASKED)), "asked")

@@ -20,9 +20,7 @@ from interpreter.engine.setup import Table
 from interpreter.hidden.sight import may_see
 from interpreter.kernel.state import Value
 from interpreter.language.types import (
-    LINK,
-    NODE,
-    PLACE,
+    OWNERS,
     BagType,
     BoolType,
     CardHolderType,
@@ -34,9 +32,6 @@ from interpreter.language.types import (
 from interpreter.rl.numbering import HEAD, HIDDEN, NONE, Actions, Digit, Limits, Part, Vector, positions, width_of
 
 __all__ = ["Entry", "Space", "loaded", "space_of"]
-
-_NAMED: dict[str, Type] = {"place": PLACE, "link": LINK, "node": NODE, "card": CardType("")}
-"""Owners of cells that have public names."""
 
 
 class Entry(Struct, frozen=True):
@@ -210,7 +205,7 @@ class Space:
     def _owner(self, part: Part, number: int) -> str:
         group = self.ruleset.model.groups.get(part.of)
         owner = group.owner if group is not None else "card" if part.of == "location" else ""
-        return self._thing(number, _NAMED[owner]) if owner in _NAMED else str(number)
+        return self._thing(number, OWNERS[owner]) if owner in OWNERS else str(number)
 
     def _card(self, card: int) -> str:
         """Return the name of a card: its key, with a number if other cards share it."""

@@ -17,8 +17,8 @@ from msgspec import Struct
 
 from interpreter.compiler.build.measure_functions import MEASURE, OF_BITS, ROUND, ROUND_BITS, parts_if_any
 from interpreter.compiler.build.shapes import NO_NUMBER
+from interpreter.compiler.wasm.driver import KIND
 from interpreter.compiler.wasm.whole_games import Whole
-from interpreter.compiler.wasm.whole_layout import KIND
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Event, Mark, read
 from interpreter.engine.values import Names
@@ -27,7 +27,7 @@ from interpreter.kernel.state import State, Value
 from interpreter.language.model import Measure, Model
 from interpreter.language.types import BoolType, IntType
 from interpreter.plain.closures import Env, Evaluate
-from interpreter.plain.machine import Machine
+from interpreter.plain.machine import Machine, combinations
 
 __all__ = ["Decoder", "Head", "Packed", "Taken", "reading", "taken"]
 
@@ -69,19 +69,14 @@ class Decoder:
     def records(self, data: bytes) -> dict[str, list[Taken]]:
         """Return all records by measure."""
         words = memoryview(data).cast("q")
-        of: dict[int, tuple[object, ...]] = {}
         records: dict[str, list[Taken]] = {name: [] for name in self.names}
-        for at in range(0, len(words), 2):
-            key, value = words[at], words[at + 1]
-            measure, round_ = key >> MEASURE, key >> ROUND & (1 << ROUND_BITS) - 1
-            thing = key ^ round_ << ROUND
-            if thing not in of:
-                of[thing] = self.of(measure, thing & (1 << OF_BITS) - 1)
-            records[self.names[measure]].append(Taken(round_, of[thing], None if value == NO_NUMBER else value))
+        for key, value in zip(words[::2], words[1::2], strict=True):
+            _, name, round_, of = self.head(key)
+            records[name].append(Taken(round_, of, None if value == NO_NUMBER else value))
         return records
 
     def head(self, key: int) -> Head:
-        """Return the subjects of the sum under a key."""
+        """Return the subjects of the record or sum under a key."""
         if key not in self._heads:
             kind, measure = key >> KIND & 3, key >> MEASURE & 255
             round_, thing = key >> ROUND & (1 << ROUND_BITS) - 1, key & (1 << OF_BITS) - 1
@@ -143,21 +138,11 @@ class _Gauge(Struct, frozen=True):
         self, state: State, arguments: tuple[Value, ...], names: Names
     ) -> Iterator[tuple[tuple[Value, ...], int | None]]:
         env: Env = [*arguments, *([None] * (self.measure.local_count + 1 - len(arguments)))]
-        for _ in self._items(state, env, 0):
+        for _ in combinations(state, env, self.each):
             if self.test is None or self.test(state, env):
                 value = self.value(state, env)
                 of = tuple(names.public(env[key.local], key.type) for key in self.measure.keys)
                 yield of, None if value is None else int(value)
-
-    def _items(self, state: State, env: Env, place: int) -> Iterator[None]:
-        """Iterate over all combinations of items, setting the locals."""
-        if place == len(self.each):
-            yield
-            return
-        local, items = self.each[place]
-        for item in items(state, env):
-            env[local] = item
-            yield from self._items(state, env, place + 1)
 
 
 Gauges = tuple[dict[str, list[_Gauge]], dict[str, list[_Gauge]]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from time import process_time
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct, convert, to_builtins
 from msgspec.structs import asdict, replace
@@ -17,17 +17,14 @@ from interpreter.base.cycles import no_search
 from interpreter.base.plain_data import Json
 from interpreter.bots.compiled_bots import needs_of
 from interpreter.bots.player import Bot
+from interpreter.compiler.wasm.driver import MOST_GAMES
 from interpreter.compiler.wasm.runner import Runner
 from interpreter.compiler.wasm.whole_games import MEASURED, Games, Whole
-from interpreter.compiler.wasm.whole_layout import MOST_GAMES
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
 from interpreter.lowering.constants import Endless, RuleFailure
 from interpreter.play.match import MAXIMUM_DECISIONS, Match
 from interpreter.simulate.measurements import Decoder, Packed, Taken, reading, taken
-
-if TYPE_CHECKING:
-    from interpreter.compiler.wasm.module import Compiled
 
 __all__ = ["Row", "Unfinished", "WholeGames", "finished", "played", "simulate"]
 
@@ -128,8 +125,6 @@ def played(
         yield row
 
 
-MOST_GIVEN_UP = 4
-"""The module is no longer used once it has given up more games than this, and more than it has played."""
 MAKING = 1.0
 """Longest compilation of a module, in seconds. If the remaining games would take longer, it is compiled at once."""
 
@@ -140,14 +135,11 @@ class WholeGames:
     def __init__(self, ruleset: Ruleset, bots: Sequence[Bot]) -> None:
         self.ruleset, self.bots = ruleset.for_players(len(bots)), bots
         self._needs = [needs_of(self.ruleset, bot) for bot in bots]
-        self._counted: Compiled | None = None
-        """The module that has played and given up games."""
         self._runner: Runner | None = None
+        self._settings: Mapping[str, object] | None = None
         self._whole: Whole | None = None
         self._numbers: list[int] = []
-        self._settings: Mapping[str, object] | None = None
-        self._reading: tuple[Runner, Decoder] | None = None
-        self._played = self._given_up = 0
+        self._reading: Decoder | None = None
         self._plain_games = 0
         self._plain_seconds = 0.0
         """CPU seconds of the games played in the plain form."""
@@ -156,11 +148,11 @@ class WholeGames:
     def reading(self) -> Decoder:
         """Return the decoder of the last games' measurements."""
         assert self._reading is not None
-        return self._reading[1]
+        return self._reading
 
     def _ready(self, settings: Mapping[str, object] | None, left: int) -> Whole | None:
         """Return the module with all bots, if it is ready. ``left`` is the number of games still to play."""
-        if not self._can:
+        if None in self._needs:
             return None
         if self._runner is None or self._settings != settings:
             self.ruleset.check_players(len(self.bots))
@@ -170,23 +162,20 @@ class WholeGames:
         return self._with(self._runner, left)
 
     def _with(self, runner: Runner, left: int) -> Whole | None:
-        """Return the module of a table with all bots, if it is ready."""
-        if not self._can:
-            return None
+        """Return the module of a table with all bots, if it is ready and does not give up too many games."""
         whole, self._runner = self._whole, runner
-        if whole is not None and whole.built is runner.module:
-            return whole
-        if runner.plain:
-            return None
-        if self._plain_seconds * left > MAKING * max(1, self._plain_games):
-            runner.patience = 0.0
-        compiled = runner.whole([policy for policy in self._needs if policy is not None])
-        if compiled is None:
-            return None
-        if self._reading is None or self._reading[0] is not runner:
-            self._reading = runner, reading(compiled[0], self.ruleset.model, self.ruleset.names)
-        self._whole, self._numbers = compiled
-        return self._whole
+        if whole is None or whole.built is not runner.module:
+            if runner.plain:
+                return None
+            if self._plain_seconds * left > MAKING * max(1, self._plain_games):
+                runner.patience = 0.0
+            policies = [policy for policy in self._needs if policy is not None]
+            compiled = runner.whole(policies) if len(policies) == len(self._needs) else None
+            if compiled is None:
+                return None
+            self._whole, self._numbers = whole, _ = compiled
+            self._reading = reading(whole, self.ruleset.model, self.ruleset.names)
+        return None if whole.gives_up else whole
 
     def games(
         self, seeds: Sequence[int], settings: Mapping[str, object] | None = None, what: int = MEASURED, left: int = 1
@@ -197,9 +186,7 @@ class WholeGames:
         if whole is None:
             return None
         with no_search():
-            games = whole.games(seeds[:MOST_GAMES], self._numbers, MAXIMUM_DECISIONS, what)
-        self._count(games)
-        return games
+            return whole.games(seeds[:MOST_GAMES], self._numbers, MAXIMUM_DECISIONS, what)
 
     def row(self, seed: int, settings: Mapping[str, object] | None = None, left: int = 1) -> Row | None:
         """Play one game. Returns None if the plain form must play it. Raises :class:`ValueError` like :meth:`games`."""
@@ -238,25 +225,11 @@ class WholeGames:
             return None
         before = taken(game)
         games = whole.rest(data, seed, self._numbers, MAXIMUM_DECISIONS)
-        self._count(games)
         row = self.last(games, seed, 0.0)
         if row is None:
             return None
         numbers = row.taken if not any(before.values()) else {n: [*before[n], *row.taken[n]] for n in before}
         return replace(row, free=0, seconds=0.0, taken=numbers)
-
-    def _count(self, games: Games) -> None:
-        built = self._whole.built if self._whole is not None else None
-        if built is not self._counted:  # it has grown
-            self._counted, self._played, self._given_up = built, 0, 0
-        self._played += len(games)
-        self._given_up += not games
-
-    @property
-    def _can(self) -> bool:
-        """Return whether games are worth a try: the module, unless it is new, has not given up too many."""
-        is_new = self._runner is None or self._runner.compiled is not self._counted
-        return None not in self._needs and (is_new or self._given_up <= max(MOST_GIVEN_UP, self._played))
 
     def last(self, games: Games | None, seed: int, start: float) -> Row | None:
         """Return the row of the last of some games. ``start`` is the CPU time at its start."""

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TypedDict
 
 from interpreter.base.plain_data import Json
-from interpreter.compiler.wasm.whole_layout import CURVE, FINAL, MET, TABLE, wanted
+from interpreter.compiler.wasm.driver import CURVE, FINAL, MET, TABLE, wanted
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import Measure, MeasureKey
 from interpreter.simulate.confidence import share_interval

@@ -12,8 +12,8 @@ from time import monotonic, process_time
 from typing import TypedDict, TypeVar
 
 from interpreter.base.plain_data import Value
+from interpreter.compiler.wasm.driver import CURVE, FINAL, MET, TABLE, wanted
 from interpreter.compiler.wasm.whole_games import SUMMED, Games
-from interpreter.compiler.wasm.whole_layout import CURVE, FINAL, MET, TABLE, wanted
 from interpreter.language.model import Measure
 from interpreter.lowering.constants import RuleFailure
 from interpreter.simulate.confidence import interval_around

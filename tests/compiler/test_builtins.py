@@ -19,8 +19,9 @@ from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.effect_analysis import may_fail
 from interpreter.compiler.ir.ops import inner
-from interpreter.compiler.wasm.assemble import FUEL, assembled
+from interpreter.compiler.wasm.assemble import assembled
 from interpreter.compiler.wasm.codec import Codec
+from interpreter.compiler.wasm.driver import FUEL
 from interpreter.compiler.wasm.instance import Instance, Trap, compiled
 from interpreter.engine.setup import Table
 from interpreter.kernel.state import State, Value

@@ -9,11 +9,12 @@ from __future__ import annotations
 import random
 import struct
 from collections.abc import Callable, Iterator
-from importlib.resources import files
 from typing import Any
 
 import pytest
 
+from interpreter.compiler.wasm.runtime import written
+from interpreter.compiler.wasm.runtime_inliner import inliner
 from interpreter.kernel.chance import Seeded, drawn, shuffled
 from interpreter.kernel.effects import Effects, Refused, ZoneShape, changes
 from interpreter.kernel.state import Layout, State
@@ -239,7 +240,7 @@ class Pair:
         }
         header = "\n".join(f"(global ${name} i32 (i32.const {value}))" for name, value in constants.items())
         exports = "\n".join(f'(export "{name}" (func ${name}))' for name in EXPORTED)
-        text = (files("interpreter.compiler.wasm") / "effects.wat").read_text(encoding="utf-8")
+        text = inliner(written("effects.wat")).text
         self.store = wasmtime.Store()
         code = wasmtime.wat2wasm(f"(module {STAND_INS}\n{header}\n{text}\n{exports})")
         module = wasmtime.Module(self.store.engine, code)

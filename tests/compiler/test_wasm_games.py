@@ -17,8 +17,9 @@ from interpreter.bots.registry import bots_of, policies_for
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD
-from interpreter.compiler.wasm.assemble import TURN_HEAD, assembled
+from interpreter.compiler.wasm.assemble import assembled
 from interpreter.compiler.wasm.codec import Codec
+from interpreter.compiler.wasm.driver import TURN_HEAD
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.kernel.state import State
 from interpreter.play.match import Match, streams_for
@@ -58,7 +59,7 @@ class Pair:
         self.codec = Codec(self.builder)
         self.policies = [policy for other, policy in POLICIES if other == name]
         bots = [self._bot(policy) for policy in self.policies]
-        text, self.plan = assembled(self.builder, self.codec.encode(table.first, 0), bots)
+        text, self.numbers = assembled(self.builder, self.codec.encode(table.first, 0), bots)
         engine = wasmtime.Engine()
         self.store = wasmtime.Store(engine)
         module = wasmtime.Module(engine, wasmtime.wat2wasm(text))
@@ -80,6 +81,9 @@ class Pair:
     def words(self, address: int, count: int) -> tuple[int, ...]:
         return struct.unpack(f"<{count}i", self.memory.read(self.store, address, address + count * WORD))
 
+    def put(self, address: int, content: bytes) -> None:
+        self.memory.write(self.store, content, address)
+
     def state(self) -> State:
         _, asked, end = self.words(STATE, 3)
         return self.codec.decode(bytes(self.memory.read(self.store, STATE, end if asked >= 0 else self.frames)))
@@ -96,21 +100,21 @@ class Pair:
         """A game with a kind of bot on all seats, which are asked ahead and draw from the streams of a seed."""
         self.exports["start"](self.store, seed)
         for seat, stream in enumerate(streams_for(of_bots, len(self.machine.constants.seats))):
-            self.exports["seat"](self.store, seat, kind, stream.signed_origin)
-            self.exports["ask_ahead"](self.store, seat, kind)
+            self.put(self.numbers["streams"] + seat * 16, struct.pack("<qq", stream.signed_origin, 0))
+            self.put(self.numbers["bots"] + seat * WORD, struct.pack("<i", 1 + kind * self.numbers["stretches"]))
         self.exports["tell"](self.store)
 
     def step(self) -> None:
         """Makes the choice that was told ahead."""
-        assert self.words(self.plan.turn, 3)[2] == 1
-        self.exports["step"](self.store, self.plan.turn + TURN_HEAD)
+        assert self.words(self.numbers["turn"], 3)[2] == 1
+        self.exports["step"](self.store, self.numbers["turn"] + TURN_HEAD)
 
     def options(self, stretch: int, ask: Any) -> list[tuple[int, tuple[Any, ...]]]:
         """The options that the module lists, as the plain form gives them."""
         stride = self.builder.decisions.stride(stretch)
         end = self.exports["list"](self.store)
         found = []
-        for address in range(self.plan.options, end, stride * WORD):
+        for address in range(self.numbers["options"], end, stride * WORD):
             words, at, values = self.words(address, stride), 1, []
             for choice in ask.options[words[0]].choices:
                 values.append(self.codec.value(words, at, choice.type))
@@ -142,7 +146,7 @@ def test_a_game_of_random_choices_has_the_same_options_and_states(name: str) -> 
             place = chooses.randrange(len(options))
             game.apply(game.decision.option(options[place]))
             stride = it.builder.decisions.stride(it.words(STATE, 2)[1])
-            it.exports["step"](it.store, it.plan.options + place * stride * WORD)
+            it.exports["step"](it.store, it.numbers["options"] + place * stride * WORD)
             assert it.state().digest() == game.digest(), site.ask.name
 
 

@@ -15,6 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from interpreter.compiler.wasm.runtime import graph_cache_words, written
+from interpreter.compiler.wasm.runtime_inliner import inliner
 from interpreter.kernel import bags, chance
 from interpreter.kernel.bags import Bag, Rooms
 from interpreter.kernel.graphs import Graph
@@ -61,7 +62,7 @@ class Runtime:
         exports = "\n".join(f'(export "{name}" (func ${name}))' for name in FUNCTIONS)
         engine = wasmtime.Engine()
         module = wasmtime.Module(
-            engine, bytes(wasmtime.wat2wasm(f"(module {HEADER} {written('runtime.wat')} {exports})"))
+            engine, bytes(wasmtime.wat2wasm(f"(module {HEADER} {inliner(written('runtime.wat')).text} {exports})"))
         )
         self.store = wasmtime.Store(engine)
         self.exports = wasmtime.Instance(self.store, module, []).exports(self.store)

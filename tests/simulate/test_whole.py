@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from interpreter.bots.player import Stream
 from interpreter.bots.registry import bots_of
 from interpreter.compare.counterfactual import changes_of, continuations, forked
-from interpreter.compiler.wasm import whole_layout as layout
+from interpreter.compiler.wasm import driver as layout
 from interpreter.compiler.wasm.whole_games import Games
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load

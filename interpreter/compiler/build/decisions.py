@@ -51,10 +51,6 @@ class Decisions(FunctionGroup):
         """Return the address of a table with a word for each stretch; 0 if it does not ask."""
         return self.memory.words([word(i) if i in self.asks else 0 for i in range(len(self.program.stretches))])
 
-    def strides(self) -> int:
-        """Return the address of the table of the strides of options in bytes."""
-        return self.table(lambda index: self.stride(index) * WORD)
-
     def begin(self, b: Steps, index: int) -> core.Ask:
         stretch, end = self.asks[index]
         b.span = stretch.span

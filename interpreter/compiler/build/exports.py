@@ -1,4 +1,4 @@
-"""Functions of a standalone module: views of seats, a digest, the result (ranking keys and places).
+"""Functions of a standalone module: views of seats, and a digest.
 
 A view and a digest read only the live words. A kept list has room for more items than it holds, and that room may
 contain stale data: a view must not leak it, and equal states must have equal digests.
@@ -10,21 +10,20 @@ from functools import partial
 
 from interpreter.compiler.build.base_module import Module
 from interpreter.compiler.build.delayed_blocks import KEPT_HEAD, KEPT_START
-from interpreter.compiler.build.function import ONE, ZERO
+from interpreter.compiler.build.function import ZERO
 from interpreter.compiler.build.memory import FRAME_HEAD, STATE
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.build.sights import LISTED, OPEN, SEAT, Sights
-from interpreter.compiler.build.steps import FunctionGroup, Steps
+from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.build.stretches import ASKED
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.ops import CellGroup
 from interpreter.language.types import BOOL, Type
 
-__all__ = ["Ranking", "Standalone"]
+__all__ = ["Standalone"]
 
 HIDDEN, COUNTED = 1, 2
 """Entries of the mask of a view: the cell is hidden; only its number of items is visible. 0: it is visible."""
-KEY = ops.Var("key", "i32")
 
 
 class Standalone(Sights):
@@ -39,13 +38,7 @@ class Standalone(Sights):
         """Return the exported functions by name. Functions that they call are built when the module is finished."""
         view = ops.Function("seen", (SEAT,), None, about="copies the cells that a seat may see")
         copied = ops.Function("copied", (), "i32", about="copies the live words of the state")
-        over = ops.Function("is_over", (), "i32", about="true if the game is over")
-        return {
-            view.name: self.made(view, self._view),
-            copied.name: self.made(copied, self._copied),
-            over.name: self.made(over, lambda b: b.give(b.cell("over"))),
-            **Ranking(self.module).functions(),
-        }
+        return {view.name: self.made(view, self._view), copied.name: self.made(copied, self._copied)}
 
     # --- copies of live words
 
@@ -146,34 +139,3 @@ class Standalone(Sights):
         known = ops.Store(at, self.buffer - STATE, first)
         is_none = first.equals(self.shapes.kept_none(group.type))
         b.add(ops.If(is_none, (known,), (hidden,)) if group.type.optional else hidden)
-
-
-class Ranking(FunctionGroup):
-    """Builds ``key_of`` and ``place_of``."""
-
-    def functions(self) -> dict[str, ops.Function]:
-        key = ops.Function("key_of", (SEAT, KEY), "i64", about="a key of the ranking")
-        place = ops.Function("place_of", (SEAT,), "i32", about="the place of a seat")
-        return {key.name: self.made(key, self._key), place.name: self.made(place, self._place)}
-
-    def _key(self, b: Steps) -> None:
-        for tree in b.cases(KEY, self.model.ranking):
-            b.span, b.locals = tree.span, {0: SEAT}
-            b.give(b.wide_key(tree))
-        b.fail("no such key")
-
-    def _place(self, b: Steps) -> None:
-        """Build the place of a seat: 1 plus the number of seats ranked before it; 0 if it does not count."""
-        counts = [int(bool(counted)) for counted in self.constants.statics["seat.counts"]]
-        b.add(ops.If(ops.negated(ops.Load(SEAT * WORD, self.memory.words(counts))), (ops.Return(ZERO),)))
-        place = b.var("i32", "place", ONE)
-        for other in (seat for seat, counted in enumerate(counts) if counted):
-            with b.leaving("better") as label:
-                for number in range(len(self.model.ranking)):
-                    theirs, mine = (
-                        b.kept(ops.Call("key_of", (seat, ops.Constant(number)), "i64"))
-                        for seat in (ops.Constant(other), SEAT)
-                    )
-                    b.add(ops.If(theirs < mine, (ops.Break(label),)))
-                    b.add(ops.If(theirs > mine, (ops.Set(place, place + 1), ops.Break(label))))
-        b.give(place)

@@ -71,8 +71,6 @@ class Measures(Expressions):
     """Builds what measures, if measuring is on."""
 
     def measure_at(self, moment: str) -> None:
-        if moment == "end of game" and self.model.ranking:
-            self.do(self.named("ranking", "", (), None, Measures._ranking))
         if measures := self._measures_at(moment):
             name = self._measuring(moment, measures, ())
             with self.when(ops.Global("measuring")):
@@ -147,12 +145,15 @@ class Measures(Expressions):
             return ops.ToNumber(value)
         return ops.Select(self.is_none(value, type_), ops.Constant(NO_NUMBER, "i64"), ops.ToNumber(value))
 
-    def _ranking(self) -> None:
+    def ranking(self) -> ops.Function:
         """Build the function that writes the ranking keys of all seats, seat by seat."""
-        self.do("ranks_anew")
-        for seat in self.constants.seats:
-            for key in self.model.ranking:
-                self.locals = {0: self.var(self.shapes.rep(SEAT), "seat", ops.Constant(seat))}
-                if isinstance(key.type, TextType):
-                    raise Unsupported(f"a rank that is a {key.type}")
-                self.do("ranked", self.as_number(self.key(key), key.type))
+
+        def build(b: Measures) -> None:
+            for seat in b.constants.seats:
+                for key in b.model.ranking:
+                    b.locals = {0: b.var(b.shapes.rep(SEAT), "seat", ops.Constant(seat))}
+                    if isinstance(key.type, TextType):
+                        raise Unsupported(f"a rank that is a {key.type}")
+                    b.do("ranked", b.as_number(b.key(key), key.type))
+
+        return self.made(ops.Function("ranking", (), None), build)

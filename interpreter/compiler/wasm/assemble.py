@@ -2,74 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain
 
-from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.build.shapes import WORD, halves
+from interpreter.compiler.build.shapes import halves
 from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.ir.effect_analysis import Cells
 from interpreter.compiler.passes import optimised
 from interpreter.compiler.passes.context import Context
+from interpreter.compiler.wasm.driver import FUEL, UNDO_BYTES, Rows, driver_numbers
 from interpreter.compiler.wasm.emit import text_of
 from interpreter.compiler.wasm.instance import PAGE
 from interpreter.compiler.wasm.runtime import graph_cache_words, written
 from interpreter.compiler.wasm.runtime_inliner import inliner
-from interpreter.compiler.wasm.whole_layout import reserve, whole_text
 from interpreter.language.types import NODE, PieceType
 
-__all__ = ["FUEL", "Plan", "assembled", "built"]
+__all__ = ["Bots", "assembled", "built"]
 
-FUEL = 500_000
-"""Budget of steps for one decision; the module traps when it is used up."""
-OPTIONS_WORDS = 2 * 1024 * 1024
-ARENA_WORDS = 4 * 1024 * 1024
 FEWEST_SLOTS, MOST_SLOTS = 4, 64
 CACHE_WORDS = 256 * 1024
 """Size of the distance cache, in words, unless the minimum number of slots of a large graph needs more."""
 GAP = 64
-UNDO_BYTES, MOST_UNDONE = 512 * 1024, 1_024
-"""Memory for undo states, and their maximum number."""
-FRAMES_KEPT = 2_048
-"""Maximum number of words of frames in an undo state."""
-MOST_AHEAD = 16
-"""Maximum number of choices in one step."""
-TURN_HEAD, MOST_TOLD = 16, 256
-"""Size of a report before its option, and maximum size of a report, in bytes. A longer option is not chosen ahead."""
-
-
-class Plan:
-    """Memory addresses behind the constants.
-
-    These are: the report of a decision (``turn``), the ``reports`` of a step (``made`` has their number and the maximum
-    number), the bots that are asked ``ahead``, the undo states (``undone`` has their number and the next ``slot``), the
-    first state, the options, the arena. ``numbers`` has values for the placeholders in hand-written text.
-    """
-
-    def __init__(self, builder: ModuleBuilder, first: bytes, undo_bytes: int) -> None:
-        self.whole = reserve(builder)
-        self.stream = _long(builder.memory.end)
-        self.turn = self.stream + 16
-        strides = (builder.decisions.stride(index) * WORD for index in builder.decisions.asks)
-        self.turn_size = _long(min(MOST_TOLD, TURN_HEAD + max(strides, default=WORD)))
-        self.reports = self.turn + self.turn_size
-        self.made = self.reports + MOST_AHEAD * self.turn_size
-        self.ahead = self.made + 2 * WORD
-        self.undone = self.ahead + _long(len(builder.constants.seats) * WORD)
-        self.undo = self.undone + 2 * WORD
-        self.slot = _long(builder.memory.frames - STATE + FRAMES_KEPT * WORD)
-        self.slots = max(1, min(MOST_UNDONE, undo_bytes // self.slot))
-        self.first = self.undo + self.slots * self.slot
-        self.options = self.first + _long(len(first))
-        self.arena = self.options + OPTIONS_WORDS * WORD
-        self.end = self.arena + ARENA_WORDS * WORD
-        self.numbers: dict[str, int] = {}
-
-
-def _long(size: int) -> int:
-    return (size + 7) // 8 * 8
-
 
 Bots = Sequence[Mapping[int, str]]
 """For each kind of bot, the function that chooses, by decision."""
@@ -90,10 +44,10 @@ def built(
         kind: {index: getattr(builder.decisions, kind)(index) for index in builder.decisions.asks}
         for kind in ("options", "take", "actor", "free")
     }
-    rank = builder.add(Steps(builder).rank())
+    ranks = [builder.add(function) for function in (Steps(builder).rank(), Steps(builder).ranking())]
     builder.finish()
     chosen = chain.from_iterable(names.values() for names in (*decisions.values(), *bots))
-    roots = frozenset((*stretches, *chosen, rank, *further))
+    roots = frozenset((*stretches, *chosen, *ranks, *further))
     wholes = builder.shapes.count(NODE)
     context = Context(builder.memory, _cells(builder), len(builder.constants.seats), roots, tuple(stretches), wholes)
     return decisions, context
@@ -117,62 +71,32 @@ def assembled(
     first: bytes,
     bots: Bots = (),
     further: Iterable[str] = (),
-    face: Callable[[Plan], str] = lambda plan: "",
+    face: str = "",
+    numbers: Mapping[str, int] | None = None,
+    rows: Rows | None = None,
     undo_bytes: int = UNDO_BYTES,
-) -> tuple[str, Plan]:
-    """Return the text of the module and its memory plan.
+) -> tuple[str, dict[str, int]]:
+    """Return the text of the module, and the numbers in its hand-written parts: addresses, sizes and constants.
 
     ``first`` is the state with which games begin. ``further`` names functions that the text ``face`` calls, which is
-    added to that of every module. Undo states take ``undo_bytes``.
+    added to that of every module; ``numbers`` are those in it. Undo states take ``undo_bytes``.
     """
     decisions, context = built(builder, bots, further)
     stretches = context.stretches
-    memory, decided, seats = builder.memory, builder.decisions, len(builder.constants.seats)
-    streams, kinds = memory.reserve_long(2 * seats), memory.reserve(seats)
-    sizes = decided.table(lambda index: memory.words([size * WORD for size in decided.sizes(index)]))
     functions = optimised(builder.functions, context)
     touched = list(_touched(builder, context))
     graph = _graph(builder)
-    holders = builder.holders
-    plan = Plan(builder, first, undo_bytes)
+    known = {**driver_numbers(builder, rows or Rows.of(builder), first, undo_bytes), **(numbers or {})}
     runtime = inliner(written("runtime.wat") + written("effects.wat"))
-    lines = ["(module", *_head(builder, plan, holders, graph), runtime.text]
+    lines = ["(module", *_head(builder, known, graph), runtime.text]
     lines.extend(text_of(function, runtime) for function in functions.values())
     lines.extend(touched)
     tables = {f"{kind}_of": [functions_] for kind, functions_ in decisions.items()}
-    for table, rows in {"stretches": [dict(enumerate(stretches))], **tables, "bots": bots}.items():
-        lines.extend(_table(table, rows, len(stretches)))
-    plan.numbers = {
-        **{name: value for name, value in vars(plan).items() if isinstance(value, int)},
-        "size": len(first),
-        "state": STATE,
-        "frames": builder.memory.frames,
-        "start": builder.stretches.special("start"),
-        "fuel": FUEL,
-        "streams": streams,
-        "kinds": kinds,
-        "told": plan.turn + TURN_HEAD,
-        "room": plan.turn_size - TURN_HEAD,
-        "most": plan.made + WORD,
-        "last_top": STATE + plan.slot,
-        "undo_slots": plan.slots,
-        "before": plan.slots - 1,
-        "seats": seats,
-        "sizes": sizes,
-        "stretches": len(stretches),
-        "asked": STATE + WORD,
-        "top": STATE + 2 * WORD,
-        "seed": STATE + 4 * WORD,
-    }
-    clear = "\n".join(
-        f"  (i64.store (i32.const {at}) (i64.const 0))" for at in range(plan.turn, plan.turn + plan.turn_size, 8)
-    )
-    driver = written("driver.wat").format(clear=clear, **plan.numbers)
-    lines.extend((driver, whole_text(builder, plan.whole, plan.numbers)))
-    data = dict(builder.memory.data)
-    data[plan.first] = first
-    lines.extend((*_data(data), face(plan), ")"))
-    return "\n".join(lines), plan
+    for table, kinds in {"stretches": [dict(enumerate(stretches))], **tables, "bots": bots}.items():
+        lines.extend(_table(table, kinds, len(stretches)))
+    driver = inliner(written("driver.wat") + written("measures.wat") + face, runtime)
+    lines.extend((driver.text.format(**known), *_data(builder.memory.data | {known["first"]: first}), ")"))
+    return "\n".join(lines), known
 
 
 def _touched(builder: ModuleBuilder, context: Context) -> Iterator[str]:
@@ -206,28 +130,25 @@ def _touched(builder: ModuleBuilder, context: Context) -> Iterator[str]:
     )
 
 
-def _head(builder: ModuleBuilder, plan: Plan, holders: int, graph: Mapping[str, int]) -> Iterator[str]:
+def _head(builder: ModuleBuilder, known: Mapping[str, int], graph: Mapping[str, int]) -> Iterator[str]:
     groups = builder.memory.groups
-    pages = (plan.end + PAGE - 1) // PAGE
+    pages = (builder.memory.end + PAGE - 1) // PAGE
     yield f'(memory $memory (export "memory") {pages})'
     yield "(type $stretch (func (param i32) (result i32)))"
     yield "(type $listing (func (param i32)))"
     yield "(type $taking (func (param i32 i32) (result i32)))"
-    variables = {"arena": plan.arena, "frame": 0, "top": builder.memory.frames, "fuel": FUEL, "options_end": 0}
+    variables = {"arena": known["arena"], "frame": 0, "top": builder.memory.frames, "fuel": FUEL, "options_end": 0}
     for name, value in variables.items():
         yield f'(global ${name} (export "{name}") (mut i32) (i32.const {value}))'
     constants = {
-        "arena_start": plan.arena,
-        "arena_end": plan.end,
-        "options": plan.options,
-        "options_limit": plan.arena,
-        "holders": holders,
+        **{name: known[name] for name in ("options", "arena_end", "holders", "seed")},
+        "arena_start": known["arena"],
+        "options_limit": known["arena"],
         "location": groups["location"].address,
         "location_cell": groups["location"].base,
         "piece_cell": groups["piece"].base if "piece" in groups else 0,
         "piece": groups["piece"].address if "piece" in groups else 0,
         "pending": groups["pending"].address,
-        "seed": STATE + 4 * WORD,
         **graph,
     }
     for name, value in constants.items():

@@ -1,170 +1,292 @@
+;; Driver: plays games from decision to decision, with bots on some seats.
+;;
+;; One game is at the address of the state. `bots` has a word for each seat: 0 if somebody outside decides, else 1 plus
+;; the number of the bot's kind times the number of stretches. `streams` has the random stream of each seat's bot: where
+;; it begins, and how many numbers were drawn.
+;;
+;; `$row` is the row of the game: its seed (8 bytes); the number of choices, that of decisions with more than one option
+;; (counted while measuring), the round, and whether the game is over (4 bytes each); the place of each seat (4), and
+;; the keys that rank the seats (8 each). A row of a game that goes on also holds its streams and its state.
+
+(global $measuring (mut i32) (i32.const 0))
+(global $row (mut i32) (i32.const {rows}))
+(global $ranked_end (mut i32) (i32.const {rows}))
+(global $apart (mut i32) (i32.const -1))
+
+;; --- one decision
+
+;; Prepare a call of rules: an empty arena, and the whole budget of steps.
+(func $refill
+  (global.set $arena (global.get $arena_start))
+  (global.set $fuel {fuel}))
+
 ;; Run stretches until one stops.
 (func $run (param $next i32)
   (loop $again
-    (if (i32.lt_s (local.get $next) (i32.const 0)) (then (return)))
+    (if (i32.lt_s $next 0) (then (return)))
     (global.set $arena (global.get $arena_start))
-    (local.set $next (call_indirect $stretches (type $stretch) (global.get $frame) (local.get $next)))
+    (local.set $next (call_indirect $stretches (type $stretch) (global.get $frame) $next))
     (br $again)))
 
-;; Start a game with a seed and run to the first decision.
+;; Start a game with a seed, and the streams of its bots; run to the first decision.
 (func $begin (export "start") (param $seed i64)
-  (memory.copy (i32.const {state}) (i32.const {first}) (i32.const {size}))
-  (i64.store (i32.const {seed}) (local.get $seed))
+  (local $seat i32) (local $at i32)
+  (local.set $at {streams})
+  (loop $next
+    (i64.store $at (call $start $seed (i64.load (i32.add {hashes} (i32.shl $seat 3)))))
+    (i64.store offset=8 $at (i64.const 0))
+    (local.set $at (i32.add $at 16))
+    (br_if $next (i32.lt_s (local.tee $seat (i32.add $seat 1)) {seats})))
+  (memory.copy {state} {first} {size})
+  (i64.store {seed} $seed)
   (call $forget)
-  (global.set $frame (i32.const 0))
-  (global.set $top (i32.const {frames}))
-  (global.set $fuel (i32.const {fuel}))
-  (call $run (i32.const {start})))
+  (global.set $frame 0)
+  (global.set $top {frames})
+  (global.set $fuel {fuel})
+  (call $run {start}))
+
+;; True if the game is over.
+(func $is_over (export "over") (result i32)
+  (i32.lt_s (i32.load {asked}) 0))
+
+;; Seat that decides.
+(func $actor (export "actor") (result i32)
+  (call $refill)
+  (call_indirect $actor_of (type $stretch) (i32.load {state}) (i32.load {asked})))
+
+;; True if the current decision has more than one option.
+(func $is_free (export "free") (result i32)
+  (call $refill)
+  (call_indirect $free_of (type $stretch) (i32.load {state}) (i32.load {asked})))
 
 ;; List the legal options of the current decision and return the end of the list.
 (func $list (export "list") (result i32)
-  (global.set $arena (global.get $arena_start))
-  (global.set $fuel (i32.const {fuel}))
-  (call_indirect $options_of (type $listing) (i32.load (i32.const {state})) (i32.load (i32.const {asked})))
+  (call $refill)
+  (call_indirect $options_of (type $listing) (i32.load {state}) (i32.load {asked}))
   (global.get $options_end))
 
 ;; Apply the option at an address and run to the next decision.
 (func $choose (param $option i32)
-  (global.set $arena (global.get $arena_start))
-  (global.set $fuel (i32.const {fuel}))
-  (global.set $frame (i32.load (i32.const {state})))
-  (global.set $top (i32.load (i32.const {top})))
-  (call $run (call_indirect $take_of (type $taking) (global.get $frame) (local.get $option)
-    (i32.load (i32.const {asked})))))
+  (call $refill)
+  (global.set $frame (i32.load {state}))
+  (global.set $top (i32.load {top}))
+  (call $run (call_indirect $take_of (type $taking) (global.get $frame) $option (i32.load {asked}))))
 
-;; Report the current decision: the stretch that asks (-1: the game is over) and the seat that decides. If a bot of that
-;; seat is asked ahead, also report that it has chosen, how many random numbers it drew, and its option.
-(func $tell (export "tell")
-  (local $asked i32) (local $seat i32) (local $bot i32) (local $stream i32) (local $used i64) (local $option i32)
-  (local $size i32)
-{clear}
-  (i32.store (i32.const {turn}) (local.tee $asked (i32.load (i32.const {asked}))))
-  (if (i32.lt_s (local.get $asked) (i32.const 0)) (then (return)))
-  (global.set $arena (global.get $arena_start))
-  (global.set $fuel (i32.const {fuel}))
-  (local.set $seat (call_indirect $actor_of (type $stretch) (i32.load (i32.const {state})) (local.get $asked)))
-  (i32.store offset=4 (i32.const {turn}) (local.get $seat))
-  (if (i32.ge_u (local.get $seat) (i32.const {seats})) (then (return)))
-  (local.set $bot (i32.load (i32.add (i32.const {ahead}) (i32.shl (local.get $seat) (i32.const 2)))))
-  (if (i32.eqz (local.get $bot)) (then (return)))
-  (local.set $stream (i32.add (i32.const {streams}) (i32.shl (local.get $seat) (i32.const 4))))
-  (local.set $used (i64.load offset=8 (local.get $stream)))
-  (local.set $option (call_indirect $bots (type $stretch) (i32.load (i32.const {state}))
-    (i32.sub (i32.add (local.get $asked) (local.get $bot)) (i32.const 1))))
-  (local.set $size (i32.load (i32.add (i32.shl (i32.load (local.get $option)) (i32.const 2))
-    (i32.load (i32.add (i32.const {sizes}) (i32.shl (local.get $asked) (i32.const 2)))))))
-  (if (i32.gt_u (local.get $size) (i32.const {room}))
-    (then (i64.store offset=8 (local.get $stream) (local.get $used)) (return)))
-  (i32.store offset=8 (i32.const {turn}) (i32.const 1))
-  (i32.store offset=12 (i32.const {turn})
-    (i32.wrap_i64 (i64.sub (i64.load offset=8 (local.get $stream)) (local.get $used))))
-  (call $copy_words (i32.const {told}) (local.get $option) (i32.shr_u (local.get $size) (i32.const 2))))
+;; --- bots
 
-;; Address of an undo slot.
-(func $slot (param $number i32) (result i32)
-  (i32.add (i32.const {undo}) (i32.mul (local.get $number) (i32.const {slot}))))
+;; Bot of a seat; 0 if somebody outside decides.
+(func $bot_of (param $seat i32) (result i32)
+  (if (i32.ge_u $seat {seats}) (then (return 0)))
+  (i32.load (i32.add {bots} (i32.shl $seat 2))))
 
-;; Save the state for undo. If it has too many frames, drop all saved states instead.
-(func $keep
-  (local $bytes i32) (local $next i32)
-  (local.set $bytes (i32.sub (i32.load (i32.const {top})) (i32.const {state})))
-  (if (i32.gt_u (local.get $bytes) (i32.const {slot}))
-    (then (i32.store (i32.const {undone}) (i32.const 0)) (return)))
-  (local.set $next (i32.load offset=4 (i32.const {undone})))
-  (memory.copy (call $slot (local.get $next)) (i32.const {state}) (local.get $bytes))
-  (i32.store offset=4 (i32.const {undone})
-    (i32.rem_u (i32.add (local.get $next) (i32.const 1)) (i32.const {undo_slots})))
-  (if (i32.lt_u (i32.load (i32.const {undone})) (i32.const {undo_slots}))
-    (then (i32.store (i32.const {undone}) (i32.add (i32.load (i32.const {undone})) (i32.const 1))))))
-
-;; Restore the last saved state; 0 if there is none.
-(func $take_back (result i32)
-  (local $slot i32) (local $next i32)
-  (if (i32.eqz (i32.load (i32.const {undone}))) (then (return (i32.const 0))))
-  (i32.store (i32.const {undone}) (i32.sub (i32.load (i32.const {undone})) (i32.const 1)))
-  (local.set $next (i32.rem_u (i32.add (i32.load offset=4 (i32.const {undone})) (i32.const {before}))
-    (i32.const {undo_slots})))
-  (i32.store offset=4 (i32.const {undone}) (local.get $next))
-  (local.set $slot (call $slot (local.get $next)))
-  (memory.copy (i32.const {state}) (local.get $slot)
-    (i32.sub (i32.load offset=8 (local.get $slot)) (i32.const {state})))
-  (call $forget)
-  (i32.const 1))
-
-;; The same, with a report of the decision.
-(func (export "take_back") (result i32)
-  (if (i32.eqz (call $take_back)) (then (return (i32.const 0))))
-  (call $tell)
-  (i32.const 1))
-
-;; Save the state, apply the option at an address, run to the next decision and report it. Then go on with the choices
-;; that bots have made ahead, as long as they can be undone, until `most` choices are made. All reports are copied to
-;; `reports`; `made` counts them, so that it is known after a trap, too. Return the count.
-(func (export "step") (param $option i32) (result i32)
-  (local $made i32)
-  (i32.store (i32.const {made}) (i32.const 0))
-  (loop $next
-    (call $keep)
-    (call $choose (local.get $option))
-    (call $tell)
-    (memory.copy (i32.add (i32.const {reports}) (i32.mul (local.get $made) (i32.const {turn_size})))
-      (i32.const {turn}) (i32.const {turn_size}))
-    (local.set $made (i32.add (local.get $made) (i32.const 1)))
-    (i32.store (i32.const {made}) (local.get $made))
-    (local.set $option (i32.const {told}))
-    (br_if $next (i32.and
-      (i32.and (i32.load offset=8 (i32.const {turn})) (i32.lt_u (local.get $made) (i32.load (i32.const {most}))))
-      (i32.le_u (i32.load (i32.const {top})) (i32.const {last_top})))))
-  (local.get $made))
-
-;; Ask the bot of a seat ahead from now on. It continues the seat's stream.
-(func (export "ask_ahead") (param $seat i32) (param $kind i32)
-  (i32.store (i32.add (i32.const {ahead}) (i32.shl (local.get $seat) (i32.const 2)))
-    (i32.add (i32.mul (local.get $kind) (i32.const {stretches})) (i32.const 1))))
+;; Address of the stream of a seat. In a playout all bots draw from the first one.
+(func $stream (param $seat i32) (result i32)
+  (i32.add {streams} (i32.shl (i32.and $seat (global.get $apart)) 4)))
 
 ;; Random number below n from the stream of the bot on a seat.
 (func $draw (param $seat i32) (param $n i32) (result i32)
   (local $at i32) (local $used i64)
-  (local.set $at (i32.add (i32.const {streams}) (i32.shl (local.get $seat) (i32.const 4))))
-  (local.set $used (i64.load offset=8 (local.get $at)))
-  (i64.store offset=8 (local.get $at) (i64.add (local.get $used) (i64.const 1)))
-  (call $below (i64.load (local.get $at)) (local.get $used) (local.get $n)))
+  (local.set $at (call $stream $seat))
+  (local.set $used (i64.load offset=8 $at))
+  (i64.store offset=8 $at (i64.add $used (i64.const 1)))
+  (call $below (i64.load $at) $used $n))
 
 ;; True if an option equals one of those between `at` and its own address.
 (func $is_listed (param $at i32) (param $option i32) (param $size i32) (param $words i32) (result i32)
-  (block $done
-    (loop $next
-      (br_if $done (i32.ge_u (local.get $at) (local.get $option)))
-      (if (call $equal_words (local.get $at) (local.get $option) (local.get $words)) (then (return (i32.const 1))))
-      (local.set $at (i32.add (local.get $at) (local.get $size)))
-      (br $next)))
-  (i32.const 0))
+  (until $done (i32.ge_u $at $option)
+    (if (call $equal_words $at $option $words) (then (return 1)))
+    (local.set $at (i32.add $at $size)))
+  0)
 
-;; Put a kind of bot on a seat, with a stream that begins at a state of the generator.
-(func $seat (export "seat") (param $seat i32) (param $kind i32) (param $start i64)
-  (local $at i32)
-  (i32.store (i32.add (i32.const {kinds}) (i32.shl (local.get $seat) (i32.const 2)))
-    (i32.mul (local.get $kind) (i32.const {stretches})))
-  (local.set $at (i32.add (i32.const {streams}) (i32.shl (local.get $seat) (i32.const 4))))
-  (i64.store (local.get $at) (local.get $start))
-  (i64.store offset=8 (local.get $at) (i64.const 0)))
+;; Address of the option that a bot chooses at the current decision.
+(func $chosen (param $bot i32) (result i32)
+  (call $refill)
+  (call_indirect $bots (type $stretch) (i32.load {state}) (i32.sub (i32.add (i32.load {asked}) $bot) 1)))
 
-;; True if the current decision has more than one option.
-(func (export "free") (result i32)
-  (global.set $arena (global.get $arena_start))
-  (global.set $fuel (i32.const {fuel}))
-  (call_indirect $free_of (type $stretch) (i32.load (i32.const {state})) (i32.load (i32.const {asked}))))
+;; The same for a kind of bot.
+(func $bot (export "bot") (param $kind i32) (result i32)
+  (if (call $is_over) (then (unreachable)))
+  (call $chosen (i32.add (i32.mul $kind {stretches}) 1)))
 
-;; Let a kind of bot choose at the current decision, with numbers from the separate stream; return the address of its
-;; option.
-(func (export "decide") (param $kind i32) (result i32)
-  (local $at i32) (local $option i32)
-  (global.set $arena (global.get $arena_start))
-  (global.set $fuel (i32.const {fuel}))
-  (local.set $at (i32.add (i32.const {streams}) (i32.shl (call_indirect $actor_of (type $stretch)
-    (i32.load (i32.const {state})) (i32.load (i32.const {asked}))) (i32.const 4))))
-  (memory.copy (local.get $at) (i32.const {stream}) (i32.const 16))
-  (local.set $option (call_indirect $bots (type $stretch) (i32.load (i32.const {state}))
-    (i32.add (i32.load (i32.const {asked})) (i32.mul (local.get $kind) (i32.const {stretches})))))
-  (memory.copy (i32.const {stream}) (local.get $at) (i32.const 16))
-  (local.get $option))
+;; Let bots choose until the game is over, somebody outside decides, or `limit` choices are made; return 1 if they are.
+;; Traps in a round after `rounds`.
+(func $go_on (param $limit i32) (param $rounds i32) (result i32)
+  (local $bot i32) (local $row i32) (local $count i32)
+  (local.set $row (global.get $row))
+  (local.set $count (i32.load offset=8 $row))
+  (until $over (call $is_over)
+    (local.set $bot (call $bot_of (call $actor)))
+    (br_if $over (i32.eqz $bot))
+    (if (i32.ge_s $count $limit) (then (return 1)))
+    (if (i32.gt_s (i32.load {round_cell}) $rounds) (then (unreachable)))
+    (if (global.get $measuring)
+      (then (i32.store offset=12 $row (i32.add (i32.load offset=12 $row) (call $is_free)))))
+    (call $choose (call $chosen $bot))
+    (local.set $count (i32.add $count 1))
+    (i32.store offset=8 $row $count))
+  0)
+
+;; --- rows
+
+;; Use a row for a game without choices.
+(func $on_row (param $row i32)
+  (global.set $row $row)
+  (memory.fill (i32.add $row 8) 0 16))
+
+;; Add a key of a seat to the row.
+(func $ranked (param $value i64)
+  (i64.store (global.get $ranked_end) $value)
+  (global.set $ranked_end (i32.add (global.get $ranked_end) 8)))
+
+;; Address of the keys of a seat.
+(func $keys_of (param $seat i32) (result i32)
+  (i32.add (global.get $row) (i32.add {ranks} (i32.mul $seat {rank_bytes}))))
+
+;; Write the keys of all seats, and the place of each that counts, 0 for others; return the first ones as bits.
+(func $rank_seats (result i64)
+  (local $seat i32) (local $other i32) (local $place i32) (local $first i64)
+  (call $refill)
+  (global.set $ranked_end (call $keys_of 0))
+  (call $ranking)
+  (loop $seats
+    (local.set $place (call $counts $seat))
+    (local.set $other {seats})
+    (loop $others
+      (local.set $other (i32.sub $other 1))
+      (local.set $place (i32.add $place (i32.and
+        (i32.and (call $counts $seat) (call $counts $other))
+        (i32.lt_s (call $compare_keys (call $keys_of $seat) (call $keys_of $other) (i32.shr_u {rank_bytes} 3)) 0))))
+      (br_if $others $other))
+    (local.set $first (i64.or $first (i64.shl (i64.extend_i32_u (i32.eq $place 1)) (i64.extend_i32_u $seat))))
+    (i32.store (i32.add (global.get $row) (i32.add {places} (i32.shl $seat 2))) $place)
+    (br_if $seats (i32.lt_s (local.tee $seat (i32.add $seat 1)) {seats})))
+  $first)
+
+;; 1 if a seat counts.
+(func $counts (param $seat i32) (result i32)
+  (i32.load (i32.add {counting} (i32.shl $seat 2))))
+
+;; Finish the row of a game that is over; return the winners. Traps if it is not over.
+(func $finish (result i64)
+  (if (i32.eqz (call $is_over)) (then (unreachable)))
+  (global.set $measuring 0)
+  (i32.store offset=16 (global.get $row) (i32.load {round_cell}))
+  (i32.store offset=20 (global.get $row) 1)
+  (call $rank_seats))
+
+;; --- one game, step by step
+
+;; Report the current decision: the stretch that asks (-1: the game is over) and the seat that decides. If a bot of that
+;; seat is asked ahead, also report that it has chosen, how many random numbers it drew, and its option.
+(func $tell (export "tell")
+  (local $seat i32) (local $bot i32) (local $stream i32) (local $used i64) (local $option i32) (local $size i32)
+  (call $clear_words {turn} {turn_words})
+  (i32.store {turn} (i32.load {asked}))
+  (if (call $is_over) (then (return)))
+  (local.set $seat (call $actor))
+  (i32.store offset=4 {turn} $seat)
+  (local.set $bot (call $bot_of $seat))
+  (if (i32.eqz $bot) (then (return)))
+  (local.set $stream (call $stream $seat))
+  (local.set $used (i64.load offset=8 $stream))
+  (local.set $option (call $chosen $bot))
+  (local.set $size (i32.load (i32.add (i32.shl (i32.load $option) 2)
+    (i32.load (i32.add {sizes} (i32.shl (i32.load {asked}) 2))))))
+  (if (i32.gt_u $size {room})
+    (then (i64.store offset=8 $stream $used) (return)))
+  (i32.store offset=8 {turn} 1)
+  (i32.store offset=12 {turn} (i32.wrap_i64 (i64.sub (i64.load offset=8 $stream) $used)))
+  (call $copy_words {told} $option (i32.shr_u $size 2)))
+
+;; Address of an undo slot.
+(func $slot (param $number i32) (result i32)
+  (i32.add {undo} (i32.mul $number {slot})))
+
+;; Save the state for undo. If it has too many frames, drop all saved states instead.
+(func $keep
+  (local $bytes i32) (local $next i32)
+  (local.set $bytes (i32.sub (i32.load {top}) {state}))
+  (if (i32.gt_u $bytes {slot})
+    (then (i32.store {undone} 0) (return)))
+  (local.set $next (i32.load offset=4 {undone}))
+  (memory.copy (call $slot $next) {state} $bytes)
+  (i32.store offset=4 {undone} (i32.rem_u (i32.add $next 1) {undo_slots}))
+  (if (i32.lt_u (i32.load {undone}) {undo_slots}) (then (i32.store {undone} (i32.add (i32.load {undone}) 1)))))
+
+;; Restore the last saved state; 0 if there is none.
+(func $take_back (result i32)
+  (local $slot i32) (local $next i32)
+  (if (i32.eqz (i32.load {undone})) (then (return 0)))
+  (i32.store {undone} (i32.sub (i32.load {undone}) 1))
+  (local.set $next (i32.rem_u (i32.add (i32.load offset=4 {undone}) {before}) {undo_slots}))
+  (i32.store offset=4 {undone} $next)
+  (local.set $slot (call $slot $next))
+  (memory.copy {state} $slot (i32.sub (i32.load offset=8 $slot) {state}))
+  (call $forget)
+  1)
+
+;; The same, with a report of the decision.
+(func $take_back_outside (export "take_back") (result i32)
+  (if (i32.eqz (call $take_back)) (then (return 0)))
+  (call $tell)
+  1)
+
+;; Save the state, apply the option at an address, run to the next decision and report it. Then go on with the choices
+;; that bots have made ahead, as long as they can be undone, until `most` choices are made. All reports are copied to
+;; `reports`; `made` counts them, so that it is known after a trap, too. Return the count.
+(func $step (export "step") (param $option i32) (result i32)
+  (local $made i32)
+  (i32.store {made} 0)
+  (loop $next
+    (call $keep)
+    (call $choose $option)
+    (call $tell)
+    (memory.copy (i32.add {reports} (i32.mul $made {turn_size})) {turn} {turn_size})
+    (local.set $made (i32.add $made 1))
+    (i32.store {made} $made)
+    (local.set $option {told})
+    (br_if $next (i32.and
+      (i32.and (i32.load offset=8 {turn}) (i32.lt_u $made (i32.load {most})))
+      (i32.le_u (i32.load {top}) {last_top}))))
+  $made)
+
+;; --- whole games
+
+;; Play whole games with the seeds in the rows. `mode`: 0 plays only, 1 also measures, 2 also sums. `finished` counts
+;; the games. Return 0 if there was no room for the sums of a game, which is then the last. A game of so many rounds
+;; that it may be endless traps: others look whether anything changes in it.
+(func $games (export "games") (param $games i32) (param $limit i32) (param $mode i32) (result i32)
+  (local $winners i64)
+  (if (i32.eq $mode 2) (then (call $no_sums)))
+  (global.set $row {rows})
+  (loop $next
+    (call $on_row (global.get $row))
+    (call $measure $mode)
+    (call $begin (i64.load (global.get $row)))
+    (drop (call $go_on $limit {most_still}))
+    (local.set $winners (call $finish))
+    (i32.store {finished} (i32.add (i32.load {finished}) 1))
+    (if (i32.eq $mode 2)
+      (then (if (i32.eqz (call $sum_up $winners)) (then (return 0)))))
+    (global.set $row (i32.add (global.get $row) {row_bytes}))
+    (br_if $next (i32.lt_s (i32.load {finished}) $games)))
+  1)
+
+;; Play on from the state in memory, after the option at an address unless that is 0. Either measure, or let all bots
+;; draw from one stream. `finished` tells whether the game is over within `limit` choices.
+(func $play_out (export "play_out") (param $option i32) (param $limit i32) (param $rounds i32) (param $measured i32)
+  (call $on_row {rows})
+  (call $measure $measured)
+  (global.set $apart (i32.sub 0 $measured))
+  (if $option (then (call $choose $option)))
+  (drop (call $go_on $limit $rounds))
+  (if (call $is_over)
+    (then
+      (drop (call $finish))
+      (i32.store {finished} 1)))
+  (call $calm))
+
+;; Stop measuring, and let each bot draw from a stream of its own: also after a trap.
+(func $calm (export "calm")
+  (global.set $measuring 0)
+  (global.set $apart -1))

@@ -46,8 +46,8 @@ class _Writer:
         for name, rep in self._vars.items():
             if name not in parameters:
                 yield f"  (local ${name} {rep})"
-        for name, rep in self._expansion.locals:
-            yield f"  (local {name} {rep})"
+        for local in self._expansion.locals:
+            yield f"  ({' '.join(map(str, local))})"
         yield from body
         if function.result is not None:
             yield "  unreachable"

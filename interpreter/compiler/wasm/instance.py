@@ -154,22 +154,14 @@ class Instance:
                 fails(error)
             return result[0]
 
-        def none() -> int:
-            error = call(*arguments_)
-            if error is not None or traps[0]:
-                fails(error)
-            return words[0]
-
-        def one(argument: int) -> int:
+        def one(argument: int = 0) -> int:
             words[0] = argument
             error = call(*arguments_)
             if error is not None or traps[0]:
                 fails(error)
             return words[0]
 
-        if "i64" in (*parameters, *results) or len(parameters) > 1:
-            return many
-        return one if parameters else none
+        return many if "i64" in (*parameters, *results) or len(parameters) > 1 else one
 
 
 def _ordinary(name: str, function: Func, store: Store, *arguments: int) -> int:

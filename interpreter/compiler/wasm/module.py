@@ -15,8 +15,9 @@ from msgspec import Struct
 from interpreter.compiler.build.memory import STATE, TIGHT
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD, TooSmall, Unsupported, signed
-from interpreter.compiler.wasm.assemble import MOST_AHEAD, TURN_HEAD, assembled
+from interpreter.compiler.wasm.assemble import assembled
 from interpreter.compiler.wasm.codec import Codec, fitted
+from interpreter.compiler.wasm.driver import LONG, MOST_AHEAD, TURN_HEAD
 from interpreter.compiler.wasm.instance import Instance, Invalid, Trap, compiled, is_available
 from interpreter.compiler.wasm.turn import Order, Turn
 from interpreter.kernel.chance import Draws, Seeded
@@ -47,12 +48,12 @@ class Unavailable(Exception):
 
 
 class Made(NamedTuple):
-    """Compiled module as stored: machine code, memory layout (:class:`~interpreter.compiler.wasm.assemble.Plan`),
-    texts, policies, the rooms that have grown, and the reasons why functions are left out."""
+    """Compiled module as stored: machine code, the numbers of its driver
+    (:func:`~interpreter.compiler.wasm.driver.driver_numbers`), texts, policies, the rooms that have grown, and the
+    reasons why functions are left out."""
 
     code: bytes
-    addresses: dict[str, int]
-    whole: dict[str, int]
+    numbers: dict[str, int]
     texts: dict[str, int]
     players: tuple[str, ...]
     rooms: dict[str, int]
@@ -89,18 +90,19 @@ class Compiled:
         self.codec = Codec(builder)
         self.players = {key: number for number, key in enumerate(made.players)}
         self._tight, self._left_out = made.tight, made.left_out
-        self.addresses, self.whole = made.addresses, made.whole
+        self.numbers = numbers = made.numbers
         self.instance = instance
-        self._bytes, self._words = instance.bytes, instance.words
+        self._bytes, self._words, self._longs = instance.bytes, instance.words, instance.longs
         function = instance.function
         self._start, self._step, self._take_back, self._forget = map(function, ("start", "step", "take_back", "forget"))
-        self._list, self._free, self._tell = map(function, ("list", "free", "tell"))
-        self._decide, self._ask_ahead = map(function, ("decide", "ask_ahead"))
-        self._options = made.addresses["options"]
+        self._list, self._free, self._tell, self._bot = map(function, ("list", "free", "tell", "bot"))
+        self._options = numbers["options"]
         self.current: Resident | None = None
         """The state in memory."""
-        turn, self._size, self._reports = (made.addresses[name] for name in ("turn", "turn_size", "reports"))
-        self._made, self._most = made.addresses["made"] // WORD, made.addresses["most"] // WORD
+        turn, self._size, self._reports = (numbers[name] for name in ("turn", "turn_size", "reports"))
+        self._made, self._most, self._undone, self._bots = (
+            numbers[name] // WORD for name in ("made", "most", "undone", "bots")
+        )
         self.report = self._bytes[turn : turn + self._size]
         self._unpack = struct.Struct(f"{self._size}s").iter_unpack
         self.ahead_at = turn + TURN_HEAD
@@ -111,10 +113,8 @@ class Compiled:
         self._decisions: dict[int, _Decision] = {}
         self._records: dict[tuple[int, Code], bytes] = {}
         """Cache of encoded options."""
-        self._longs, self._stream = instance.longs, made.addresses["stream"] // 8
-        self._undone = made.addresses["undone"] // WORD
         self._frames_start = builder.memory.frames
-        self._most_ahead = min(MOST_AHEAD, made.addresses["slots"])
+        self._most_ahead = min(MOST_AHEAD, numbers["undo_slots"])
         self.wait = self.left = FIRST_WAIT
         """Steps before the module plays ahead: after a look at a state that was played ahead, and from now on."""
 
@@ -193,7 +193,7 @@ class Compiled:
     def take_snapshots(self) -> list[bytes]:
         """Return and clear the undo states that are kept in memory."""
         self._rewind()
-        undo, size, slots = (self.addresses[name] for name in ("undo", "slot", "slots"))
+        undo, size, slots = (self.numbers[name] for name in ("undo", "slot", "undo_slots"))
         count, after = self._words[self._undone : self._undone + 2]
         states = []
         for number in range(after - count, after):
@@ -291,13 +291,11 @@ class Compiled:
             return TooSmall(f"{needed:,} items or words of `{room}`, where a module had less room", room, 2 * needed)
         return Unsupported(self._left_out[0] if self._left_out else BEYOND)
 
-    def after_trap(self) -> Turn | None:
-        """Return to the turn after the choice of a step if a later choice trapped; return None if it trapped itself."""
-        made = self._words[self._made]
-        if not made:
-            return None
-        self._take_back_all(made)
-        return self.told()
+    def take_back_step(self) -> bool:
+        """Undo all choices of a step, the last of which trapped, if the state before them is in memory."""
+        if made := self._words[self._made]:
+            self._take_back_all(made)
+        return self.take_back()
 
     def _rewind(self) -> None:
         """Take back the choices that were made in memory but not in the game."""
@@ -381,9 +379,21 @@ class Compiled:
         options = self._bytes[self._options : self._list()].tobytes()
         return any(options.startswith(record, at) for at in range(0, len(options), stride))
 
+    # --- bots
+
+    def sit(self, seat: int, player: int | None) -> None:
+        """Let a policy choose on a seat from now on, or somebody outside."""
+        self._words[self._bots + seat] = 0 if player is None else 1 + player * self.numbers["stretches"]
+
+    def begin_stream(self, seat: int, random: Draws) -> int:
+        """Let the bot on a seat draw from a stream; return where the module counts the numbers it has drawn."""
+        at = self.numbers["streams"] // LONG + 2 * seat
+        self._longs[at], self._longs[at + 1] = random.signed_origin, random.used
+        return at + 1
+
     def silence(self, seat: int) -> None:
         self.ahead[seat] = None
-        self._words[self.addresses["ahead"] // WORD + seat] = 0
+        self.sit(seat, None)
 
     def _silence_all(self) -> None:
         for seat, ahead in enumerate(self.ahead):
@@ -392,14 +402,13 @@ class Compiled:
 
     def choose(self, player: int, bot: object, random: Draws, seat: int) -> Code:
         """Return the choice of a bot by the policy ``player``, for a seat at which it is asked ahead from now on."""
-        longs, at = self._longs, self._stream
-        longs[at], longs[at + 1] = random.signed_origin, random.used
-        place = self._decide(player)
-        random.used = longs[at + 1]
+        used = self.begin_stream(seat, random)
+        place = self._bot(player)
+        random.used = self._longs[used]
         decision = self._decision(self._words[ASKED])
         record = self._bytes[place : place + decision.sizes[self._words[place // WORD]]].tobytes()
         self.ahead[seat] = Ahead(bot, random, random.used)
-        self._ask_ahead(seat, player)
+        self.sit(seat, player)
         return self._code(record, decision)
 
 
@@ -423,14 +432,13 @@ def _fitted(order: Order) -> tuple[ModuleBuilder, bytes]:
 def _made(order: Order, builder: ModuleBuilder, first: bytes) -> Made:
     try:
         bots = [builder.policies.choices(player.policy, player.peeks, player.key) for player in order.players]
-        text, plan = assembled(builder, first, bots)
+        text, numbers = assembled(builder, first, bots)
         code = compiled(text)
     except (Unsupported, Invalid) as error:
         raise Unavailable(str(error)) from None
     made = Made(
         code=code,
-        addresses=plan.numbers,
-        whole=plan.whole,
+        numbers=numbers,
         texts=dict(builder.shapes.texts),
         players=tuple(player.key for player in order.players),
         rooms=builder.shapes.rooms,
@@ -588,7 +596,7 @@ class Resident:
             built.drop(self)
             return None
         except Trap:
-            self.turn = built.after_trap() or self._without_bots(turn.index, code)
+            self.turn = self._without_bots(turn.index, code)
         if self.turn is not None:
             self.since.append(code)
         return self.turn
@@ -597,7 +605,7 @@ class Resident:
         """Apply a choice again without asking bots ahead, in case one of them trapped."""
         built = self.built
         try:
-            if any(built.ahead) and built.take_back():
+            if any(built.ahead) and built.take_back_step():
                 return built.step(self, built.write(index, code), 0)
         except Trap:
             pass

@@ -13,6 +13,10 @@
 ;;   bag            address of k words, one count for each member of its kind
 ;;   room           address of two words: the list of the kinds that it takes, its capacity
 ;;
+;; The name of a local stands for its value, and a number for a constant of 32 bits. `until` is a loop that ends when
+;; its test is true; `each` walks over the addresses of the items of a list, up to the end. All this is written out
+;; before the text is compiled (`runtime_inliner.py`).
+;;
 ;; No function changes its arguments. A new list or bag is at the end of the arena. A function releases the scratch
 ;; memory that it takes from the arena, unless it traps; `$subsets` and `$mixes` keep theirs, which is short. A function
 ;; traps where the plain form raises an error, if a number does not fit into a word, and if the arena is full. The
@@ -24,25 +28,21 @@
 
 ;; Output function of SplitMix64: a bijection that spreads every bit over all.
 (func $finalise (param $z i64) (result i64)
-  (local.set $z (i64.mul (i64.xor (local.get $z) (i64.shr_u (local.get $z) (i64.const 30)))
-                         (i64.const 0xBF58476D1CE4E5B9)))
-  (local.set $z (i64.mul (i64.xor (local.get $z) (i64.shr_u (local.get $z) (i64.const 27)))
-                         (i64.const 0x94D049BB133111EB)))
-  (i64.xor (local.get $z) (i64.shr_u (local.get $z) (i64.const 31))))
+  (local.set $z (i64.mul (i64.xor $z (i64.shr_u $z (i64.const 30))) (i64.const 0xBF58476D1CE4E5B9)))
+  (local.set $z (i64.mul (i64.xor $z (i64.shr_u $z (i64.const 27))) (i64.const 0x94D049BB133111EB)))
+  (i64.xor $z (i64.shr_u $z (i64.const 31))))
 
 ;; Output number `index`, counted from 0, of the generator in state `start`.
 (func $output (param $start i64) (param $index i64) (result i64)
-  (call $finalise (i64.add (local.get $start)
-                           (i64.mul (i64.add (local.get $index) (i64.const 1)) (i64.const 0x9E3779B97F4A7C15)))))
+  (call $finalise (i64.add $start (i64.mul (i64.add $index (i64.const 1)) (i64.const 0x9E3779B97F4A7C15)))))
 
 ;; Initial state of the generator for a name.
 (func $start (param $seed i64) (param $hash i64) (result i64)
-  (call $finalise (i64.xor (call $finalise (i64.add (local.get $seed) (i64.const 0x9E3779B97F4A7C15)))
-                           (local.get $hash))))
+  (call $finalise (i64.xor (call $finalise (i64.add $seed (i64.const 0x9E3779B97F4A7C15))) $hash)))
 
 ;; 64-bit number `counter` of a stream.
 (func $mix (param $seed i64) (param $hash i64) (param $counter i64) (result i64)
-  (call $output (call $start (local.get $seed) (local.get $hash)) (local.get $counter)))
+  (call $output (call $start $seed $hash) $counter))
 
 ;; Uniform number from 0 to n - 1, by rejection: outputs in the incomplete last run of n numbers below 2**64 are
 ;; skipped.
@@ -50,61 +50,50 @@
   (local $number i64) (local $attempt i64)
   (block $found
     (loop $again
-      (local.set $number (call $output (local.get $start) (local.get $attempt)))
-      (br_if $found (i64.le_u (local.get $number) (i64.sub (i64.const -1) (local.get $n))))
+      (local.set $number (call $output $start $attempt))
+      (br_if $found (i64.le_u $number (i64.sub (i64.const -1) $n)))
       ;; The last run has 2**64 mod n numbers, which is -n mod n.
-      (br_if $found (i64.le_u (local.get $number)
-                              (i64.sub (i64.const -1)
-                                       (i64.rem_u (i64.sub (i64.const 0) (local.get $n)) (local.get $n)))))
-      (local.set $attempt (i64.add (local.get $attempt) (i64.const 1)))
+      (br_if $found (i64.le_u $number (i64.sub (i64.const -1) (i64.rem_u (i64.sub (i64.const 0) $n) $n))))
+      (local.set $attempt (i64.add $attempt (i64.const 1)))
       (br $again)))
-  (i64.rem_u (local.get $number) (local.get $n)))
+  (i64.rem_u $number $n))
 
 ;; Random index below n; traps if n is below 1.
 (func $drawn (param $n i32) (param $seed i64) (param $hash i64) (param $counter i64) (result i32)
-  (if (i32.lt_s (local.get $n) (i32.const 1)) (then (unreachable)))
-  (i32.wrap_i64 (call $bounded (call $mix (local.get $seed) (local.get $hash) (local.get $counter))
-                               (i64.extend_i32_u (local.get $n)))))
+  (if (i32.lt_s $n 1) (then (unreachable)))
+  (i32.wrap_i64 (call $bounded (call $mix $seed $hash $counter) (i64.extend_i32_u $n))))
 
 ;; Shuffle a list: Fisher-Yates from the front, each swap with a stream of its own.
 (func $shuffled (param $list i32) (param $seed i64) (param $hash i64) (param $counter i64) (result i32)
   (local $start i64) (local $fresh i32) (local $at i32) (local $other i32) (local $left i64) (local $i i64)
   (local $item i32)
-  (local.set $start (call $mix (local.get $seed) (local.get $hash) (local.get $counter)))
-  (local.set $fresh (call $copy_list (local.get $list)))
-  (local.set $at (i32.add (local.get $fresh) (i32.const 4)))
-  (local.set $left (i64.load32_u (local.get $fresh)))
-  (block $done
-    (loop $next
-      (br_if $done (i64.le_u (local.get $left) (i64.const 1)))
-      (local.set $other
-        (i32.add (local.get $at)
-                 (i32.shl (i32.wrap_i64 (call $bounded (call $output (local.get $start) (local.get $i))
-                                                       (local.get $left)))
-                          (i32.const 2))))
-      (local.set $item (i32.load (local.get $at)))
-      (i32.store (local.get $at) (i32.load (local.get $other)))
-      (i32.store (local.get $other) (local.get $item))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (local.set $i (i64.add (local.get $i) (i64.const 1)))
-      (local.set $left (i64.sub (local.get $left) (i64.const 1)))
-      (br $next)))
-  (local.get $fresh))
+  (local.set $start (call $mix $seed $hash $counter))
+  (local.set $fresh (call $copy_list $list))
+  (local.set $at (i32.add $fresh 4))
+  (local.set $left (i64.load32_u $fresh))
+  (until $done (i64.le_u $left (i64.const 1))
+    (local.set $other (i32.add $at (i32.shl (i32.wrap_i64 (call $bounded (call $output $start $i) $left)) 2)))
+    (local.set $item (i32.load $at))
+    (i32.store $at (i32.load $other))
+    (i32.store $other $item)
+    (local.set $at (i32.add $at 4))
+    (local.set $i (i64.add $i (i64.const 1)))
+    (local.set $left (i64.sub $left (i64.const 1))))
+  $fresh)
 
 ;; Draw of a bot: the number below n that follows `used` others from the state `start`; traps if n is below 1.
 (func $below (param $start i64) (param $used i64) (param $n i32) (result i32)
   (local $number i64) (local $stream i64)
-  (if (i32.lt_s (local.get $n) (i32.const 1)) (then (unreachable)))
-  (local.set $stream (call $output (local.get $start) (local.get $used)))
-  (if (i32.ge_u (local.get $n) (i32.const 0x40000000))
-    (then (return (i32.wrap_i64 (call $bounded (local.get $stream) (i64.extend_i32_u (local.get $n)))))))
-  (local.set $number (call $output (local.get $stream) (i64.const 0)))
+  (if (i32.lt_s $n 1) (then (unreachable)))
+  (local.set $stream (call $output $start $used))
+  (if (i32.ge_u $n 0x40000000) (then (return (i32.wrap_i64 (call $bounded $stream (i64.extend_i32_u $n))))))
+  (local.set $number (call $output $stream (i64.const 0)))
   (block $common  ;; the last 2**30 - 1 numbers would be biased
     (loop $again
-      (br_if $common (i64.lt_u (local.get $number) (i64.const 0xFFFFFFFFC0000001)))
-      (local.set $number (call $finalise (local.get $number)))
+      (br_if $common (i64.lt_u $number (i64.const 0xFFFFFFFFC0000001)))
+      (local.set $number (call $finalise $number))
       (br $again)))
-  (i32.wrap_i64 (i64.rem_u (local.get $number) (i64.extend_i32_u (local.get $n)))))
+  (i32.wrap_i64 (i64.rem_u $number (i64.extend_i32_u $n))))
 
 
 ;; Arithmetic.
@@ -112,31 +101,29 @@
 ;; Multiply two numbers; traps if later additions to the product could overflow.
 (func $mul (param $a i64) (param $b i64) (result i64)
   (local $found i64)
-  (if (i64.gt_u (i64.add (local.get $a) (i64.const 2147483648)) (i64.const 4294967296)) (then (unreachable)))
-  (if (i64.gt_u (i64.add (local.get $b) (i64.const 2147483648)) (i64.const 4294967296)) (then (unreachable)))
-  (local.set $found (i64.mul (local.get $a) (local.get $b)))
-  (if (i64.gt_u (i64.add (local.get $found) (i64.const 1099511627776)) (i64.const 2199023255552))
-    (then (unreachable)))
-  (local.get $found))
+  (if (i64.gt_u (i64.add $a (i64.const 2147483648)) (i64.const 4294967296)) (then (unreachable)))
+  (if (i64.gt_u (i64.add $b (i64.const 2147483648)) (i64.const 4294967296)) (then (unreachable)))
+  (local.set $found (i64.mul $a $b))
+  (if (i64.gt_u (i64.add $found (i64.const 1099511627776)) (i64.const 2199023255552)) (then (unreachable)))
+  $found)
 
 ;; Division, rounded down.
 (func $div (param $a i64) (param $b i64) (result i64)
   (local $rest i64)
-  (if (i64.eqz (local.get $b)) (then (unreachable)))
-  (local.set $rest (i64.rem_s (local.get $a) (local.get $b)))
-  (i64.sub (i64.div_s (local.get $a) (local.get $b))
-    (i64.extend_i32_u (i32.and (i64.ne (local.get $rest) (i64.const 0))
-      (i64.lt_s (i64.xor (local.get $rest) (local.get $b)) (i64.const 0))))))
+  (if (i64.eqz $b) (then (unreachable)))
+  (local.set $rest (i64.rem_s $a $b))
+  (i64.sub (i64.div_s $a $b)
+    (i64.extend_i32_u (i32.and (i64.ne $rest (i64.const 0)) (i64.lt_s (i64.xor $rest $b) (i64.const 0))))))
 
 ;; Remainder of a division that is rounded down.
 (func $mod (param $a i64) (param $b i64) (result i64)
   (local $rest i64)
-  (if (i64.eqz (local.get $b)) (then (unreachable)))
-  (local.set $rest (i64.rem_s (local.get $a) (local.get $b)))
-  (if (result i64) (i32.and (i64.ne (local.get $rest) (i64.const 0))
-      (i64.lt_s (i64.xor (local.get $rest) (local.get $b)) (i64.const 0)))
-    (then (i64.add (local.get $rest) (local.get $b)))
-    (else (local.get $rest))))
+  (if (i64.eqz $b) (then (unreachable)))
+  (local.set $rest (i64.rem_s $a $b))
+  (if (result i64) (i32.and (i64.ne $rest (i64.const 0))
+      (i64.lt_s (i64.xor $rest $b) (i64.const 0)))
+    (then (i64.add $rest $b))
+    (else $rest)))
 
 
 ;; Arena and words.
@@ -145,316 +132,257 @@
 (func $alloc (param $words i32) (result i32)
   (local $fresh i32)
   (local.set $fresh (global.get $arena))
-  (if (i32.gt_u (local.get $words)
-                (i32.shr_u (i32.sub (global.get $arena_end) (local.get $fresh)) (i32.const 2)))
-    (then (unreachable)))
-  (global.set $arena (i32.add (local.get $fresh) (i32.shl (local.get $words) (i32.const 2))))
-  (local.get $fresh))
+  (if (i32.gt_u $words (i32.shr_u (i32.sub (global.get $arena_end) $fresh) 2)) (then (unreachable)))
+  (global.set $arena (i32.add $fresh (i32.shl $words 2)))
+  $fresh)
 
 ;; New list of n items, not yet stored; traps if n is above 20,000.
 (func $new_list (param $n i32) (result i32)
   (local $fresh i32)
-  (if (i32.gt_u (local.get $n) (i32.const 20000)) (then (unreachable)))
-  (local.set $fresh (call $alloc (i32.add (local.get $n) (i32.const 1))))
-  (i32.store (local.get $fresh) (local.get $n))
-  (local.get $fresh))
+  (if (i32.gt_u $n 20000) (then (unreachable)))
+  (local.set $fresh (call $alloc (i32.add $n 1)))
+  (i32.store $fresh $n)
+  $fresh)
 
 ;; Address after the last item of a list.
 (func $end_of (param $list i32) (result i32)
-  (i32.add (i32.add (local.get $list) (i32.const 4)) (i32.shl (i32.load (local.get $list)) (i32.const 2))))
+  (i32.add (i32.add $list 4) (i32.shl (i32.load $list) 2)))
 
 ;; Convert a number to a word; traps if it does not fit or equals none.
 (func $word (param $number i64) (result i32)
-  (if (i64.gt_u (i64.add (local.get $number) (i64.const 0x7FFFFFFF)) (i64.const 0xFFFFFFFE)) (then (unreachable)))
-  (i32.wrap_i64 (local.get $number)))
+  (if (i64.gt_u (i64.add $number (i64.const 0x7FFFFFFF)) (i64.const 0xFFFFFFFE)) (then (unreachable)))
+  (i32.wrap_i64 $number))
 
 ;; Copy n words to another place, four at a time.
 (func $copy_words (param $into i32) (param $from i32) (param $n i32)
-  (if (i32.gt_u (local.get $n) (i32.const 64))
-    (then (memory.copy (local.get $into) (local.get $from) (i32.shl (local.get $n) (i32.const 2)))
+  (if (i32.gt_u $n 64)
+    (then (memory.copy $into $from (i32.shl $n 2))
           (return)))
-  (block $few
-    (loop $next
-      (br_if $few (i32.lt_u (local.get $n) (i32.const 4)))
-      (v128.store align=4 (local.get $into) (v128.load align=4 (local.get $from)))
-      (local.set $into (i32.add (local.get $into) (i32.const 16)))
-      (local.set $from (i32.add (local.get $from) (i32.const 16)))
-      (local.set $n (i32.sub (local.get $n) (i32.const 4)))
-      (br $next)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eqz (local.get $n)))
-      (i32.store (local.get $into) (i32.load (local.get $from)))
-      (local.set $into (i32.add (local.get $into) (i32.const 4)))
-      (local.set $from (i32.add (local.get $from) (i32.const 4)))
-      (local.set $n (i32.sub (local.get $n) (i32.const 1)))
-      (br $next))))
+  (until $few (i32.lt_u $n 4)
+    (v128.store align=4 $into (v128.load align=4 $from))
+    (local.set $into (i32.add $into 16))
+    (local.set $from (i32.add $from 16))
+    (local.set $n (i32.sub $n 4)))
+  (until $done (i32.eqz $n)
+    (i32.store $into (i32.load $from))
+    (local.set $into (i32.add $into 4))
+    (local.set $from (i32.add $from 4))
+    (local.set $n (i32.sub $n 1))))
 
 ;; Clear n words, four at a time.
 (func $clear_words (param $into i32) (param $n i32)
-  (block $few
-    (loop $next
-      (br_if $few (i32.lt_u (local.get $n) (i32.const 4)))
-      (v128.store align=4 (local.get $into) (v128.const i32x4 0 0 0 0))
-      (local.set $into (i32.add (local.get $into) (i32.const 16)))
-      (local.set $n (i32.sub (local.get $n) (i32.const 4)))
-      (br $next)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eqz (local.get $n)))
-      (i32.store (local.get $into) (i32.const 0))
-      (local.set $into (i32.add (local.get $into) (i32.const 4)))
-      (local.set $n (i32.sub (local.get $n) (i32.const 1)))
-      (br $next))))
+  (until $few (i32.lt_u $n 4)
+    (v128.store align=4 $into (v128.const i32x4 0 0 0 0))
+    (local.set $into (i32.add $into 16))
+    (local.set $n (i32.sub $n 4)))
+  (until $done (i32.eqz $n)
+    (i32.store $into 0)
+    (local.set $into (i32.add $into 4))
+    (local.set $n (i32.sub $n 1))))
 
 ;; True if n words are equal, four at a time.
 (func $equal_words (param $p i32) (param $q i32) (param $n i32) (result i32)
-  (if (i32.eq (local.get $p) (local.get $q)) (then (return (i32.const 1))))
-  (block $few
-    (loop $next
-      (br_if $few (i32.lt_u (local.get $n) (i32.const 4)))
-      (if (v128.any_true (v128.xor (v128.load align=4 (local.get $p)) (v128.load align=4 (local.get $q))))
-        (then (return (i32.const 0))))
-      (local.set $p (i32.add (local.get $p) (i32.const 16)))
-      (local.set $q (i32.add (local.get $q) (i32.const 16)))
-      (local.set $n (i32.sub (local.get $n) (i32.const 4)))
-      (br $next)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eqz (local.get $n)))
-      (if (i32.ne (i32.load (local.get $p)) (i32.load (local.get $q))) (then (return (i32.const 0))))
-      (local.set $p (i32.add (local.get $p) (i32.const 4)))
-      (local.set $q (i32.add (local.get $q) (i32.const 4)))
-      (local.set $n (i32.sub (local.get $n) (i32.const 1)))
-      (br $next)))
-  (i32.const 1))
+  (if (i32.eq $p $q) (then (return 1)))
+  (until $few (i32.lt_u $n 4)
+    (if (v128.any_true (v128.xor (v128.load align=4 $p) (v128.load align=4 $q))) (then (return 0)))
+    (local.set $p (i32.add $p 16))
+    (local.set $q (i32.add $q 16))
+    (local.set $n (i32.sub $n 4)))
+  (until $done (i32.eqz $n)
+    (if (i32.ne (i32.load $p) (i32.load $q)) (then (return 0)))
+    (local.set $p (i32.add $p 4))
+    (local.set $q (i32.add $q 4))
+    (local.set $n (i32.sub $n 1)))
+  1)
 
 
 ;; Lists of words.
 
 ;; True if two lists have the same items in the same order.
 (func $equal_lists (param $p i32) (param $q i32) (result i32)
-  (if (i32.ne (i32.load (local.get $p)) (i32.load (local.get $q))) (then (return (i32.const 0))))
-  (call $equal_words (i32.add (local.get $p) (i32.const 4)) (i32.add (local.get $q) (i32.const 4))
-                     (i32.load (local.get $p))))
+  (if (i32.ne (i32.load $p) (i32.load $q)) (then (return 0)))
+  (call $equal_words (i32.add $p 4) (i32.add $q 4) (i32.load $p)))
 
 ;; Address of the first item equal to a word, or 0. Compares four items at a time.
 (func $find (param $list i32) (param $word i32) (result i32)
   (local $at i32) (local $left i32) (local $found i32) (local $words v128)
-  (local.set $at (i32.add (local.get $list) (i32.const 4)))
-  (local.set $left (i32.load (local.get $list)))
-  (local.set $words (i32x4.splat (local.get $word)))
-  (block $few
-    (loop $next
-      (br_if $few (i32.lt_u (local.get $left) (i32.const 4)))
-      (local.set $found
-        (i32x4.bitmask (i32x4.eq (v128.load align=4 (local.get $at)) (local.get $words))))
-      (if (local.get $found)
-        (then (return (i32.add (local.get $at) (i32.shl (i32.ctz (local.get $found)) (i32.const 2))))))
-      (local.set $at (i32.add (local.get $at) (i32.const 16)))
-      (local.set $left (i32.sub (local.get $left) (i32.const 4)))
-      (br $next)))
-  (block $absent
-    (loop $next
-      (br_if $absent (i32.eqz (local.get $left)))
-      (if (i32.eq (i32.load (local.get $at)) (local.get $word)) (then (return (local.get $at))))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (local.set $left (i32.sub (local.get $left) (i32.const 1)))
-      (br $next)))
-  (i32.const 0))
+  (local.set $at (i32.add $list 4))
+  (local.set $left (i32.load $list))
+  (local.set $words (i32x4.splat $word))
+  (until $few (i32.lt_u $left 4)
+    (local.set $found (i32x4.bitmask (i32x4.eq (v128.load align=4 $at) $words)))
+    (if $found (then (return (i32.add $at (i32.shl (i32.ctz $found) 2)))))
+    (local.set $at (i32.add $at 16))
+    (local.set $left (i32.sub $left 4)))
+  (until $absent (i32.eqz $left)
+    (if (i32.eq (i32.load $at) $word) (then (return $at)))
+    (local.set $at (i32.add $at 4))
+    (local.set $left (i32.sub $left 1)))
+  0)
 
 ;; List of n words: 1 at each index that is an item of a list, else 0. Traps if an item is not an index below n.
 (func $flags (param $list i32) (param $n i32) (result i32)
   (local $fresh i32) (local $at i32) (local $end i32)
-  (local.set $fresh (call $new_list (local.get $n)))
-  (call $clear_words (i32.add (local.get $fresh) (i32.const 4)) (local.get $n))
-  (local.set $at (i32.add (local.get $list) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $list)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (if (i32.ge_u (i32.load (local.get $at)) (local.get $n)) (then (unreachable)))
-      (i32.store offset=4 (i32.add (local.get $fresh) (i32.shl (i32.load (local.get $at)) (i32.const 2))) (i32.const 1))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next)))
-  (local.get $fresh))
+  (local.set $fresh (call $new_list $n))
+  (call $clear_words (i32.add $fresh 4) $n)
+  (each $at $end $list
+    (if (i32.ge_u (i32.load $at) $n) (then (unreachable)))
+    (i32.store offset=4 (i32.add $fresh (i32.shl (i32.load $at) 2)) 1))
+  $fresh)
 
 ;; True if a word is an item of a list.
 (func $contains (param $list i32) (param $word i32) (result i32)
-  (i32.ne (call $find (local.get $list) (local.get $word)) (i32.const 0)))
+  (i32.ne (call $find $list $word) 0))
 
 ;; Position, from 0, of the first item equal to a word, or none.
 (func $position (param $list i32) (param $word i32) (result i64)
   (local $at i32)
-  (local.set $at (call $find (local.get $list) (local.get $word)))
-  (if (i32.eqz (local.get $at)) (then (return (i64.const -2147483648))))
-  (i64.extend_i32_u (i32.sub (i32.shr_u (i32.sub (local.get $at) (local.get $list)) (i32.const 2)) (i32.const 1))))
+  (local.set $at (call $find $list $word))
+  (if (i32.eqz $at) (then (return (i64.const -2147483648))))
+  (i64.extend_i32_u (i32.sub (i32.shr_u (i32.sub $at $list) 2) 1)))
 
 ;; New list of n consecutive words.
 (func $list_of (param $from i32) (param $n i32) (result i32)
   (local $fresh i32)
-  (local.set $fresh (call $new_list (local.get $n)))
-  (call $copy_words (i32.add (local.get $fresh) (i32.const 4)) (local.get $from) (local.get $n))
-  (local.get $fresh))
+  (local.set $fresh (call $new_list $n))
+  (call $copy_words (i32.add $fresh 4) $from $n)
+  $fresh)
 
 ;; New list with the same items.
 (func $copy_list (param $list i32) (result i32)
-  (call $list_of (i32.add (local.get $list) (i32.const 4)) (i32.load (local.get $list))))
+  (call $list_of (i32.add $list 4) (i32.load $list)))
 
 ;; Items of one list, then those of another.
 (func $concat (param $a i32) (param $b i32) (result i32)
   (local $fresh i32) (local $n i32)
-  (local.set $n (i32.load (local.get $a)))
-  (local.set $fresh (call $new_list (i32.add (local.get $n) (i32.load (local.get $b)))))
-  (call $copy_words (i32.add (local.get $fresh) (i32.const 4)) (i32.add (local.get $a) (i32.const 4))
-                    (local.get $n))
-  (call $copy_words (i32.add (i32.add (local.get $fresh) (i32.const 4)) (i32.shl (local.get $n) (i32.const 2)))
-                    (i32.add (local.get $b) (i32.const 4)) (i32.load (local.get $b)))
-  (local.get $fresh))
+  (local.set $n (i32.load $a))
+  (local.set $fresh (call $new_list (i32.add $n (i32.load $b))))
+  (call $copy_words (i32.add $fresh 4) (i32.add $a 4) $n)
+  (call $copy_words (i32.add (i32.add $fresh 4) (i32.shl $n 2)) (i32.add $b 4) (i32.load $b))
+  $fresh)
 
 ;; List without its first item.
 (func $rest (param $list i32) (result i32)
   (local $n i32)
-  (local.set $n (i32.load (local.get $list)))
-  (call $list_of (i32.add (local.get $list) (i32.const 8))
-                 (i32.sub (local.get $n) (i32.ne (local.get $n) (i32.const 0)))))
+  (local.set $n (i32.load $list))
+  (call $list_of (i32.add $list 8) (i32.sub $n (i32.ne $n 0))))
 
 ;; First n items of a list, or all if it has fewer.
 (func $take (param $n i64) (param $list i32) (result i32)
   (local $all i64)
-  (local.set $all (i64.load32_u (local.get $list)))
-  (if (i64.gt_s (local.get $n) (local.get $all)) (then (local.set $n (local.get $all))))
-  (if (i64.lt_s (local.get $n) (i64.const 0)) (then (local.set $n (i64.const 0))))
-  (call $list_of (i32.add (local.get $list) (i32.const 4)) (i32.wrap_i64 (local.get $n))))
+  (local.set $all (i64.load32_u $list))
+  (if (i64.gt_s $n $all) (then (local.set $n $all)))
+  (if (i64.lt_s $n (i64.const 0)) (then (local.set $n (i64.const 0))))
+  (call $list_of (i32.add $list 4) (i32.wrap_i64 $n)))
 
 ;; Reversed list.
 (func $reversed (param $list i32) (result i32)
   (local $fresh i32) (local $at i32) (local $into i32)
-  (local.set $fresh (call $new_list (i32.load (local.get $list))))
-  (local.set $at (i32.add (local.get $list) (i32.const 4)))
-  (local.set $into (call $end_of (local.get $fresh)))
+  (local.set $fresh (call $new_list (i32.load $list)))
+  (local.set $at (i32.add $list 4))
+  (local.set $into (call $end_of $fresh))
   (block $done
     (loop $next
-      (local.set $into (i32.sub (local.get $into) (i32.const 4)))
-      (br_if $done (i32.eq (local.get $into) (local.get $fresh)))
-      (i32.store (local.get $into) (i32.load (local.get $at)))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (local.set $into (i32.sub $into 4))
+      (br_if $done (i32.eq $into $fresh))
+      (i32.store $into (i32.load $at))
+      (local.set $at (i32.add $at 4))
       (br $next)))
-  (local.get $fresh))
+  $fresh)
 
 ;; List without the first item equal to a word; traps if there is none.
 (func $without (param $list i32) (param $word i32) (result i32)
   (local $at i32) (local $fresh i32) (local $before i32)
-  (local.set $at (call $find (local.get $list) (local.get $word)))
-  (if (i32.eqz (local.get $at)) (then (unreachable)))
-  (local.set $fresh (call $new_list (i32.sub (i32.load (local.get $list)) (i32.const 1))))
-  (local.set $before (i32.sub (local.get $at) (local.get $list)))  ;; bytes, with the word n
-  (call $copy_words (i32.add (local.get $fresh) (i32.const 4)) (i32.add (local.get $list) (i32.const 4))
-                    (i32.sub (i32.shr_u (local.get $before) (i32.const 2)) (i32.const 1)))
-  (call $copy_words (i32.add (local.get $fresh) (local.get $before)) (i32.add (local.get $at) (i32.const 4))
-                    (i32.sub (i32.shr_u (i32.sub (call $end_of (local.get $list)) (local.get $at)) (i32.const 2))
-                             (i32.const 1)))
-  (local.get $fresh))
+  (local.set $at (call $find $list $word))
+  (if (i32.eqz $at) (then (unreachable)))
+  (local.set $fresh (call $new_list (i32.sub (i32.load $list) 1)))
+  (local.set $before (i32.sub $at $list))  ;; bytes, with the word n
+  (call $copy_words (i32.add $fresh 4) (i32.add $list 4) (i32.sub (i32.shr_u $before 2) 1))
+  (call $copy_words (i32.add $fresh $before) (i32.add $at 4)
+                    (i32.sub (i32.shr_u (i32.sub (call $end_of $list) $at) 2) 1))
+  $fresh)
 
 ;; List without the item at a position.
 (func $without_place (param $list i32) (param $place i32) (result i32)
   (local $made i32) (local $bytes i32) (local $left i32)
-  (local.set $left (i32.sub (i32.load (local.get $list)) (i32.const 1)))
-  (local.set $made (call $alloc (i32.add (local.get $left) (i32.const 1))))
-  (i32.store (local.get $made) (local.get $left))
-  (local.set $bytes (i32.shl (local.get $place) (i32.const 2)))
-  (memory.copy (i32.add (local.get $made) (i32.const 4)) (i32.add (local.get $list) (i32.const 4)) (local.get $bytes))
-  (memory.copy (i32.add (i32.add (local.get $made) (i32.const 4)) (local.get $bytes))
-    (i32.add (i32.add (local.get $list) (i32.const 8)) (local.get $bytes))
-    (i32.shl (i32.sub (local.get $left) (local.get $place)) (i32.const 2)))
-  (local.get $made))
+  (local.set $left (i32.sub (i32.load $list) 1))
+  (local.set $made (call $alloc (i32.add $left 1)))
+  (i32.store $made $left)
+  (local.set $bytes (i32.shl $place 2))
+  (memory.copy (i32.add $made 4) (i32.add $list 4) $bytes)
+  (memory.copy (i32.add (i32.add $made 4) $bytes) (i32.add (i32.add $list 8) $bytes) (i32.shl (i32.sub $left $place) 2))
+  $made)
 
 ;; Sum of n consecutive words; traps if it equals none.
 (func $sum_of_words (param $at i32) (param $n i32) (result i64)
   (local $sum i64) (local $end i32)
-  (local.set $end (i32.add (local.get $at) (i32.shl (local.get $n) (i32.const 2))))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (local.set $sum (i64.add (local.get $sum) (i64.load32_s (local.get $at))))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next)))
-  (if (i64.eq (local.get $sum) (i64.const -2147483648)) (then (unreachable)))
-  (local.get $sum))
+  (local.set $end (i32.add $at (i32.shl $n 2)))
+  (until $done (i32.eq $at $end)
+    (local.set $sum (i64.add $sum (i64.load32_s $at)))
+    (local.set $at (i32.add $at 4)))
+  (if (i64.eq $sum (i64.const -2147483648)) (then (unreachable)))
+  $sum)
 
 ;; Number of choices of n items among a number of items; traps if there are more than 20,000.
 (func $choices (param $n i64) (param $among i64) (result i32)
   (local $found i64) (local $i i64)
-  (if (i64.gt_u (local.get $n) (local.get $among)) (then (return (i32.const 0))))  ;; n below 0 too
-  (if (i64.gt_u (local.get $n) (i64.sub (local.get $among) (local.get $n)))
-    (then (local.set $n (i64.sub (local.get $among) (local.get $n)))))
+  (if (i64.gt_u $n $among) (then (return 0)))  ;; n below 0 too
+  (if (i64.gt_u $n (i64.sub $among $n)) (then (local.set $n (i64.sub $among $n))))
   (local.set $found (i64.const 1))
-  (block $done
-    (loop $next
-      (br_if $done (i64.eq (local.get $i) (local.get $n)))
-      (local.set $found (i64.mul (local.get $found) (i64.sub (local.get $among) (local.get $i))))
-      (local.set $i (i64.add (local.get $i) (i64.const 1)))
-      (local.set $found (i64.div_u (local.get $found) (local.get $i)))
-      (if (i64.gt_u (local.get $found) (i64.const 20000)) (then (unreachable)))
-      (br $next)))
-  (i32.wrap_i64 (local.get $found)))
+  (until $done (i64.eq $i $n)
+    (local.set $found (i64.mul $found (i64.sub $among $i)))
+    (local.set $i (i64.add $i (i64.const 1)))
+    (local.set $found (i64.div_u $found $i))
+    (if (i64.gt_u $found (i64.const 20000)) (then (unreachable))))
+  (i32.wrap_i64 $found))
 
 ;; All choices of n items, in the order of the list; traps if there are more than 20,000.
 (func $subsets (param $n i64) (param $list i32) (result i32)
   (local $fresh i32) (local $into i32) (local $end i32) (local $size i32) (local $places i32) (local $place i32)
   (local $i i32) (local $subset i32) (local $most i32)
-  (local.set $fresh
-    (call $new_list (call $choices (local.get $n) (i64.load32_u (local.get $list)))))
-  (local.set $into (i32.add (local.get $fresh) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $fresh)))
-  (if (i32.eq (local.get $into) (local.get $end)) (then (return (local.get $fresh))))
+  (local.set $fresh (call $new_list (call $choices $n (i64.load32_u $list))))
+  (local.set $into (i32.add $fresh 4))
+  (local.set $end (call $end_of $fresh))
+  (if (i32.eq $into $end) (then (return $fresh)))
   ;; `places` has the positions of the current choice. It is allocated first so that the choices end the arena.
-  (local.set $size (i32.wrap_i64 (local.get $n)))
-  (local.set $places (call $alloc (local.get $size)))
-  (block $filled
-    (loop $next
-      (br_if $filled (i32.eq (local.get $i) (local.get $size)))
-      (i32.store (i32.add (local.get $places) (i32.shl (local.get $i) (i32.const 2))) (local.get $i))
-      (local.set $i (i32.add (local.get $i) (i32.const 1)))
-      (br $next)))
+  (local.set $size (i32.wrap_i64 $n))
+  (local.set $places (call $alloc $size))
+  (until $filled (i32.eq $i $size)
+    (i32.store (i32.add $places (i32.shl $i 2)) $i)
+    (local.set $i (i32.add $i 1)))
   (block $done
     (loop $next
-      (local.set $subset (call $gathered (local.get $list) (local.get $places) (local.get $size)))
-      (i32.store (local.get $into) (local.get $subset))
-      (local.set $into (i32.add (local.get $into) (i32.const 4)))
-      (br_if $done (i32.eq (local.get $into) (local.get $end)))
+      (local.set $subset (call $gathered $list $places $size))
+      (i32.store $into $subset)
+      (local.set $into (i32.add $into 4))
+      (br_if $done (i32.eq $into $end))
       ;; Advance the last position that is not at its maximum, and let the others follow it.
-      (local.set $i (local.get $size))
-      (local.set $most (i32.load (local.get $list)))
+      (local.set $i $size)
+      (local.set $most (i32.load $list))
       (loop $back
-        (local.set $i (i32.sub (local.get $i) (i32.const 1)))
-        (local.set $most (i32.sub (local.get $most) (i32.const 1)))
-        (local.set $place (i32.load (i32.add (local.get $places) (i32.shl (local.get $i) (i32.const 2)))))
-        (br_if $back (i32.eq (local.get $place) (local.get $most))))
+        (local.set $i (i32.sub $i 1))
+        (local.set $most (i32.sub $most 1))
+        (local.set $place (i32.load (i32.add $places (i32.shl $i 2))))
+        (br_if $back (i32.eq $place $most)))
       (loop $follow
-        (local.set $place (i32.add (local.get $place) (i32.const 1)))
-        (i32.store (i32.add (local.get $places) (i32.shl (local.get $i) (i32.const 2))) (local.get $place))
-        (local.set $i (i32.add (local.get $i) (i32.const 1)))
-        (br_if $follow (i32.ne (local.get $i) (local.get $size))))
+        (local.set $place (i32.add $place 1))
+        (i32.store (i32.add $places (i32.shl $i 2)) $place)
+        (local.set $i (i32.add $i 1))
+        (br_if $follow (i32.ne $i $size)))
       (br $next)))
-  (local.get $fresh))
+  $fresh)
 
 ;; New list of the items at n positions.
 (func $gathered (param $list i32) (param $places i32) (param $n i32) (result i32)
   (local $fresh i32) (local $into i32) (local $end i32)
-  (local.set $fresh (call $new_list (local.get $n)))
-  (local.set $into (i32.add (local.get $fresh) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $fresh)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $into) (local.get $end)))
-      (i32.store (local.get $into)
-        (i32.load offset=4 (i32.add (local.get $list)
-                                    (i32.shl (i32.load (local.get $places)) (i32.const 2)))))
-      (local.set $into (i32.add (local.get $into) (i32.const 4)))
-      (local.set $places (i32.add (local.get $places) (i32.const 4)))
-      (br $next)))
-  (local.get $fresh))
+  (local.set $fresh (call $new_list $n))
+  (local.set $into (i32.add $fresh 4))
+  (local.set $end (call $end_of $fresh))
+  (until $done (i32.eq $into $end)
+    (i32.store $into (i32.load offset=4 (i32.add $list (i32.shl (i32.load $places) 2))))
+    (local.set $into (i32.add $into 4))
+    (local.set $places (i32.add $places 4)))
+  $fresh)
 
 
 ;; Sorting. An item has `width` keys of 64 bits; the keys of consecutive items are consecutive.
@@ -462,315 +390,257 @@
 ;; Lexicographic comparison of n 64-bit numbers: -1, 0 or 1.
 (func $compare_keys (param $p i32) (param $q i32) (param $n i32) (result i32)
   (local $a i64) (local $b i64)
-  (block $equal
-    (loop $next
-      (br_if $equal (i32.eqz (local.get $n)))
-      (local.set $a (i64.load align=4 (local.get $p)))
-      (local.set $b (i64.load align=4 (local.get $q)))
-      (if (i64.ne (local.get $a) (local.get $b))
-        (then (return (select (i32.const -1) (i32.const 1) (i64.lt_s (local.get $a) (local.get $b))))))
-      (local.set $p (i32.add (local.get $p) (i32.const 8)))
-      (local.set $q (i32.add (local.get $q) (i32.const 8)))
-      (local.set $n (i32.sub (local.get $n) (i32.const 1)))
-      (br $next)))
-  (i32.const 0))
+  (until $equal (i32.eqz $n)
+    (local.set $a (i64.load align=4 $p))
+    (local.set $b (i64.load align=4 $q))
+    (if (i64.ne $a $b) (then (return (select -1 1 (i64.lt_s $a $b)))))
+    (local.set $p (i32.add $p 8))
+    (local.set $q (i32.add $q 8))
+    (local.set $n (i32.sub $n 1)))
+  0)
 
 ;; Insertion sort of the positions between two addresses by their keys.
 (func $insertion (param $from i32) (param $end i32) (param $keys i32) (param $width i32)
   (local $at i32) (local $into i32) (local $place i32) (local $before i32) (local $bytes i32) (local $key i32)
-  (local.set $bytes (i32.shl (local.get $width) (i32.const 3)))
-  (local.set $at (i32.add (local.get $from) (i32.const 4)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
-      (local.set $place (i32.load (local.get $at)))
-      (local.set $key (i32.add (local.get $keys) (i32.mul (local.get $place) (local.get $bytes))))
-      (local.set $into (local.get $at))
-      (block $found
-        (loop $back
-          (br_if $found (i32.eq (local.get $into) (local.get $from)))
-          (local.set $before (i32.load (i32.sub (local.get $into) (i32.const 4))))
-          (br_if $found
-            (i32.le_s (call $compare_keys (i32.add (local.get $keys) (i32.mul (local.get $before) (local.get $bytes)))
-                                          (local.get $key) (local.get $width))
-                      (i32.const 0)))
-          (i32.store (local.get $into) (local.get $before))
-          (local.set $into (i32.sub (local.get $into) (i32.const 4)))
-          (br $back)))
-      (i32.store (local.get $into) (local.get $place))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next))))
+  (local.set $bytes (i32.shl $width 3))
+  (local.set $at (i32.add $from 4))
+  (until $done (i32.ge_u $at $end)
+    (local.set $place (i32.load $at))
+    (local.set $key (i32.add $keys (i32.mul $place $bytes)))
+    (local.set $into $at)
+    (until $found (i32.eq $into $from)
+      (local.set $before (i32.load (i32.sub $into 4)))
+      (br_if $found (i32.le_s (call $compare_keys (i32.add $keys (i32.mul $before $bytes)) $key $width) 0))
+      (i32.store $into $before)
+      (local.set $into (i32.sub $into 4)))
+    (i32.store $into $place)
+    (local.set $at (i32.add $at 4))))
 
 ;; Merge two adjacent sorted runs of positions: from `a` to `middle`, and from there to `end`.
 (func $merge (param $into i32) (param $a i32) (param $middle i32) (param $end i32) (param $keys i32) (param $width i32)
   (local $b i32) (local $bytes i32)
-  (local.set $bytes (i32.shl (local.get $width) (i32.const 3)))
-  (local.set $b (local.get $middle))
-  (block $done
-    (loop $next
-      (br_if $done (i32.or (i32.eq (local.get $a) (local.get $middle)) (i32.eq (local.get $b) (local.get $end))))
-      (if (i32.le_s
-            (call $compare_keys
-              (i32.add (local.get $keys) (i32.mul (i32.load (local.get $a)) (local.get $bytes)))
-              (i32.add (local.get $keys) (i32.mul (i32.load (local.get $b)) (local.get $bytes)))
-              (local.get $width))
-            (i32.const 0))
-        (then (i32.store (local.get $into) (i32.load (local.get $a)))
-              (local.set $a (i32.add (local.get $a) (i32.const 4))))
-        (else (i32.store (local.get $into) (i32.load (local.get $b)))
-              (local.set $b (i32.add (local.get $b) (i32.const 4)))))
-      (local.set $into (i32.add (local.get $into) (i32.const 4)))
-      (br $next)))
-  (memory.copy (local.get $into) (local.get $a) (i32.sub (local.get $middle) (local.get $a)))
-  (memory.copy (i32.add (local.get $into) (i32.sub (local.get $middle) (local.get $a)))
-               (local.get $b) (i32.sub (local.get $end) (local.get $b))))
+  (local.set $bytes (i32.shl $width 3))
+  (local.set $b $middle)
+  (until $done (i32.or (i32.eq $a $middle) (i32.eq $b $end))
+    (if (i32.le_s
+          (call $compare_keys
+            (i32.add $keys (i32.mul (i32.load $a) $bytes))
+            (i32.add $keys (i32.mul (i32.load $b) $bytes))
+            $width)
+          0)
+      (then (i32.store $into (i32.load $a))
+            (local.set $a (i32.add $a 4)))
+      (else (i32.store $into (i32.load $b))
+            (local.set $b (i32.add $b 4))))
+    (local.set $into (i32.add $into 4)))
+  (memory.copy $into $a (i32.sub $middle $a))
+  (memory.copy (i32.add $into (i32.sub $middle $a)) $b (i32.sub $end $b)))
 
 ;; Address of the positions 0 to n - 1, stably sorted by their keys. The caller releases the arena.
 (func $order (param $n i32) (param $keys i32) (param $width i32) (result i32)
   (local $from i32) (local $into i32) (local $swap i32) (local $i i32) (local $run i32) (local $bytes i32)
-  (local.set $bytes (i32.shl (local.get $n) (i32.const 2)))
-  (local.set $from (call $alloc (local.get $n)))
-  (block $filled
-    (loop $next
-      (br_if $filled (i32.eq (local.get $i) (local.get $n)))
-      (i32.store (i32.add (local.get $from) (i32.shl (local.get $i) (i32.const 2))) (local.get $i))
-      (local.set $i (i32.add (local.get $i) (i32.const 1)))
-      (br $next)))
-  (local.set $run (i32.const 64))  ;; bytes of 16 positions
-  (if (i32.le_u (local.get $bytes) (local.get $run))
-    (then (call $insertion (local.get $from) (i32.add (local.get $from) (local.get $bytes))
-                           (local.get $keys) (local.get $width))
-          (return (local.get $from))))
-  (local.set $into (call $alloc (local.get $n)))
-  (local.set $i (i32.const 0))
+  (local.set $bytes (i32.shl $n 2))
+  (local.set $from (call $alloc $n))
+  (until $filled (i32.eq $i $n)
+    (i32.store (i32.add $from (i32.shl $i 2)) $i)
+    (local.set $i (i32.add $i 1)))
+  (local.set $run 64)  ;; bytes of 16 positions
+  (if (i32.le_u $bytes $run)
+    (then (call $insertion $from (i32.add $from $bytes)
+                           $keys $width)
+          (return $from)))
+  (local.set $into (call $alloc $n))
+  (local.set $i 0)
   (loop $next
-    (call $insertion (i32.add (local.get $from) (local.get $i))
-                     (i32.add (local.get $from)
-                              (call $smaller (i32.add (local.get $i) (local.get $run)) (local.get $bytes)))
-                     (local.get $keys) (local.get $width))
-    (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (local.get $run))) (local.get $bytes))))
+    (call $insertion (i32.add $from $i) (i32.add $from (call $smaller (i32.add $i $run) $bytes)) $keys $width)
+    (br_if $next (i32.lt_u (local.tee $i (i32.add $i $run)) $bytes)))
   (loop $longer
-    (local.set $i (i32.const 0))
+    (local.set $i 0)
     (loop $next
       (call $merge
-        (i32.add (local.get $into) (local.get $i))
-        (i32.add (local.get $from) (local.get $i))
-        (i32.add (local.get $from) (call $smaller (i32.add (local.get $i) (local.get $run)) (local.get $bytes)))
-        (i32.add (local.get $from)
-                 (call $smaller (i32.add (local.get $i) (i32.shl (local.get $run) (i32.const 1))) (local.get $bytes)))
-        (local.get $keys) (local.get $width))
-      (local.set $i (i32.add (local.get $i) (i32.shl (local.get $run) (i32.const 1))))
-      (br_if $next (i32.lt_u (local.get $i) (local.get $bytes))))
-    (local.set $swap (local.get $from))
-    (local.set $from (local.get $into))
-    (local.set $into (local.get $swap))
-    (br_if $longer (i32.lt_u (local.tee $run (i32.shl (local.get $run) (i32.const 1))) (local.get $bytes))))
-  (local.get $from))
+        (i32.add $into $i)
+        (i32.add $from $i)
+        (i32.add $from (call $smaller (i32.add $i $run) $bytes))
+        (i32.add $from (call $smaller (i32.add $i (i32.shl $run 1)) $bytes))
+        $keys $width)
+      (local.set $i (i32.add $i (i32.shl $run 1)))
+      (br_if $next (i32.lt_u $i $bytes)))
+    (local.set $swap $from)
+    (local.set $from $into)
+    (local.set $into $swap)
+    (br_if $longer (i32.lt_u (local.tee $run (i32.shl $run 1)) $bytes)))
+  $from)
 
 ;; Minimum of two unsigned numbers.
 (func $smaller (param $a i32) (param $b i32) (result i32)
-  (select (local.get $a) (local.get $b) (i32.lt_u (local.get $a) (local.get $b))))
+  (select $a $b (i32.lt_u $a $b)))
 
 ;; Stable sort of a list by the keys of its items.
 (func $sort (param $list i32) (param $keys i32) (param $width i32) (result i32)
   (local $fresh i32) (local $n i32)
-  (local.set $n (i32.load (local.get $list)))
+  (local.set $n (i32.load $list))
   (local.set $fresh (global.get $arena))
-  (call $to_front (call $gathered (local.get $list)
-                                  (call $order (local.get $n) (local.get $keys) (local.get $width)) (local.get $n))
-                  (local.get $fresh)))
+  (call $to_front (call $gathered $list (call $order $n $keys $width) $n) $fresh))
 
 ;; Move the last list of the arena to an earlier address, which releases the scratch memory between.
 (func $to_front (param $list i32) (param $into i32) (result i32)
-  (memory.copy (local.get $into) (local.get $list)
-               (i32.sub (call $end_of (local.get $list)) (local.get $list)))
-  (global.set $arena (call $end_of (local.get $into)))
-  (local.get $into))
+  (memory.copy $into $list (i32.sub (call $end_of $list) $list))
+  (global.set $arena (call $end_of $into))
+  $into)
 
 ;; Address of the items of a list as keys of width 1. The caller releases the arena.
 (func $own_keys (param $list i32) (result i32)
   (local $keys i32) (local $into i32) (local $at i32) (local $end i32)
-  (local.set $keys (call $alloc (i32.shl (i32.load (local.get $list)) (i32.const 1))))
-  (local.set $into (local.get $keys))
-  (local.set $at (i32.add (local.get $list) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $list)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (i64.store align=4 (local.get $into) (i64.load32_s (local.get $at)))
-      (local.set $into (i32.add (local.get $into) (i32.const 8)))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next)))
-  (local.get $keys))
+  (local.set $keys (call $alloc (i32.shl (i32.load $list) 1)))
+  (local.set $into $keys)
+  (each $at $end $list
+    (i64.store align=4 $into (i64.load32_s $at))
+    (local.set $into (i32.add $into 8)))
+  $keys)
 
 ;; Items of a list in ascending order, without duplicates.
 (func $set_of (param $list i32) (result i32)
   (local $start i32) (local $fresh i32) (local $n i32) (local $at i32) (local $into i32) (local $end i32)
-  (if (call $is_ascending (local.get $list)) (then (return (call $copy_list (local.get $list)))))
+  (if (call $is_ascending $list) (then (return (call $copy_list $list))))
   (local.set $start (global.get $arena))
-  (local.set $n (i32.load (local.get $list)))
-  (local.set $fresh
-    (call $gathered (local.get $list)
-                    (call $order (local.get $n) (call $own_keys (local.get $list)) (i32.const 1)) (local.get $n)))
-  (local.set $into (i32.add (local.get $fresh) (i32.const 4)))  ;; the last unique item
-  (local.set $at (local.get $into))
-  (local.set $end (call $end_of (local.get $fresh)))
+  (local.set $n (i32.load $list))
+  (local.set $fresh (call $gathered $list (call $order $n (call $own_keys $list) 1) $n))
+  (local.set $into (i32.add $fresh 4))  ;; the last unique item
+  (local.set $at $into)
+  (local.set $end (call $end_of $fresh))
   (loop $next
-    (if (i32.ne (i32.load (local.get $at)) (i32.load (local.get $into)))
-      (then (local.set $into (i32.add (local.get $into) (i32.const 4)))
-            (i32.store (local.get $into) (i32.load (local.get $at)))))
-    (br_if $next (i32.ne (local.tee $at (i32.add (local.get $at) (i32.const 4))) (local.get $end))))
-  (i32.store (local.get $fresh) (i32.shr_u (i32.sub (local.get $into) (local.get $fresh)) (i32.const 2)))
-  (call $to_front (local.get $fresh) (local.get $start)))
+    (if (i32.ne (i32.load $at) (i32.load $into))
+      (then (local.set $into (i32.add $into 4))
+            (i32.store $into (i32.load $at))))
+    (br_if $next (i32.ne (local.tee $at (i32.add $at 4)) $end)))
+  (i32.store $fresh (i32.shr_u (i32.sub $into $fresh) 2))
+  (call $to_front $fresh $start))
 
 ;; True if a list is strictly ascending.
 (func $is_ascending (param $list i32) (result i32)
   (local $at i32) (local $end i32)
-  (local.set $at (i32.add (local.get $list) (i32.const 8)))
-  (local.set $end (call $end_of (local.get $list)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
-      (if (i32.ge_s (i32.load (i32.sub (local.get $at) (i32.const 4))) (i32.load (local.get $at)))
-        (then (return (i32.const 0))))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next)))
-  (i32.const 1))
+  (local.set $at (i32.add $list 8))
+  (local.set $end (call $end_of $list))
+  (until $done (i32.ge_u $at $end)
+    (if (i32.ge_s (i32.load (i32.sub $at 4)) (i32.load $at)) (then (return 0)))
+    (local.set $at (i32.add $at 4)))
+  1)
 
 ;; Items of a list without duplicates, in the order of their first occurrence.
 (func $distinct (param $list i32) (result i32)
   (local $fresh i32) (local $at i32) (local $end i32) (local $n i32) (local $item i32)
-  (if (i32.gt_u (i32.load (local.get $list)) (i32.const 64))
-    (then (return (call $distinct_of_many (local.get $list)))))
-  (local.set $fresh (call $new_list (i32.load (local.get $list))))
-  (i32.store (local.get $fresh) (i32.const 0))
-  (local.set $at (i32.add (local.get $list) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $list)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (local.set $item (i32.load (local.get $at)))
-      (if (i32.eqz (call $find (local.get $fresh) (local.get $item)))
-        (then (i32.store (call $end_of (local.get $fresh)) (local.get $item))
-              (i32.store (local.get $fresh) (local.tee $n (i32.add (local.get $n) (i32.const 1))))))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next)))
-  (global.set $arena (call $end_of (local.get $fresh)))
-  (local.get $fresh))
+  (if (i32.gt_u (i32.load $list) 64) (then (return (call $distinct_of_many $list))))
+  (local.set $fresh (call $new_list (i32.load $list)))
+  (i32.store $fresh 0)
+  (each $at $end $list
+    (local.set $item (i32.load $at))
+    (if (i32.eqz (call $find $fresh $item))
+      (then (i32.store (call $end_of $fresh) $item)
+            (i32.store $fresh (local.tee $n (i32.add $n 1))))))
+  (global.set $arena (call $end_of $fresh))
+  $fresh)
 
 ;; `$distinct` of a long list, by sorting: an item equal to its predecessor is a duplicate.
 (func $distinct_of_many (param $list i32) (result i32)
   (local $fresh i32) (local $into i32) (local $repeats i32) (local $places i32) (local $n i32) (local $i i32)
   (local $place i32) (local $item i32) (local $before i32)
-  (local.set $n (i32.load (local.get $list)))
-  (local.set $fresh (call $new_list (local.get $n)))
-  (local.set $repeats (call $alloc (local.get $n)))  ;; by position, 1 for a duplicate
-  (local.set $places (call $order (local.get $n) (call $own_keys (local.get $list)) (i32.const 1)))
+  (local.set $n (i32.load $list))
+  (local.set $fresh (call $new_list $n))
+  (local.set $repeats (call $alloc $n))  ;; by position, 1 for a duplicate
+  (local.set $places (call $order $n (call $own_keys $list) 1))
   (loop $next
-    (local.set $place (i32.shl (i32.load (i32.add (local.get $places) (i32.shl (local.get $i) (i32.const 2))))
-                               (i32.const 2)))
-    (local.set $item (i32.load offset=4 (i32.add (local.get $list) (local.get $place))))
-    (i32.store (i32.add (local.get $repeats) (local.get $place))
-               (i32.and (i32.ne (local.get $i) (i32.const 0)) (i32.eq (local.get $item) (local.get $before))))
-    (local.set $before (local.get $item))
-    (br_if $next (i32.ne (local.tee $i (i32.add (local.get $i) (i32.const 1))) (local.get $n))))
-  (local.set $into (i32.add (local.get $fresh) (i32.const 4)))
-  (local.set $i (i32.const 0))
+    (local.set $place (i32.shl (i32.load (i32.add $places (i32.shl $i 2))) 2))
+    (local.set $item (i32.load offset=4 (i32.add $list $place)))
+    (i32.store (i32.add $repeats $place) (i32.and (i32.ne $i 0) (i32.eq $item $before)))
+    (local.set $before $item)
+    (br_if $next (i32.ne (local.tee $i (i32.add $i 1)) $n)))
+  (local.set $into (i32.add $fresh 4))
+  (local.set $i 0)
   (loop $next
-    (if (i32.eqz (i32.load (i32.add (local.get $repeats) (i32.shl (local.get $i) (i32.const 2)))))
-      (then (i32.store (local.get $into)
-                       (i32.load offset=4 (i32.add (local.get $list) (i32.shl (local.get $i) (i32.const 2)))))
-            (local.set $into (i32.add (local.get $into) (i32.const 4)))))
-    (br_if $next (i32.ne (local.tee $i (i32.add (local.get $i) (i32.const 1))) (local.get $n))))
-  (i32.store (local.get $fresh)
-             (i32.sub (i32.shr_u (i32.sub (local.get $into) (local.get $fresh)) (i32.const 2)) (i32.const 1)))
-  (global.set $arena (local.get $into))
-  (local.get $fresh))
+    (if (i32.eqz (i32.load (i32.add $repeats (i32.shl $i 2))))
+      (then (i32.store $into
+                       (i32.load offset=4 (i32.add $list (i32.shl $i 2))))
+            (local.set $into (i32.add $into 4))))
+    (br_if $next (i32.ne (local.tee $i (i32.add $i 1)) $n)))
+  (i32.store $fresh (i32.sub (i32.shr_u (i32.sub $into $fresh) 2) 1))
+  (global.set $arena $into)
+  $fresh)
 
 
 ;; Bags over a kind with k members.
 
 ;; Sum of two bags.
 (func $bag_add (param $a i32) (param $b i32) (param $k i32) (result i32)
-  (call $bag_sum (local.get $a) (local.get $b) (i64.const 1) (local.get $k)))
+  (call $bag_sum $a $b (i64.const 1) $k))
 
 ;; Difference of two bags; a count can be negative.
 (func $bag_subtract (param $a i32) (param $b i32) (param $k i32) (result i32)
-  (call $bag_sum (local.get $a) (local.get $b) (i64.const -1) (local.get $k)))
+  (call $bag_sum $a $b (i64.const -1) $k))
 
 ;; Bag with each count negated.
 (func $bag_negate (param $a i32) (param $k i32) (result i32)
-  (call $bag_sum (local.get $a) (local.get $a) (i64.const -2) (local.get $k)))
+  (call $bag_sum $a $a (i64.const -2) $k))
 
 ;; Sum of a bag and a multiple of another.
 (func $bag_sum (param $a i32) (param $b i32) (param $times i64) (param $k i32) (result i32)
   (local $fresh i32) (local $at i32) (local $number i64)
-  (local.set $fresh (call $alloc (local.get $k)))
-  (local.set $at (local.get $fresh))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eqz (local.get $k)))
-      (local.set $number (i64.add (i64.load32_s (local.get $a))
-                                  (i64.mul (i64.load32_s (local.get $b)) (local.get $times))))
-      (i32.store (local.get $at) (call $word (local.get $number)))
-      (local.set $a (i32.add (local.get $a) (i32.const 4)))
-      (local.set $b (i32.add (local.get $b) (i32.const 4)))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (local.set $k (i32.sub (local.get $k) (i32.const 1)))
-      (br $next)))
-  (local.get $fresh))
+  (local.set $fresh (call $alloc $k))
+  (local.set $at $fresh)
+  (until $done (i32.eqz $k)
+    (local.set $number (i64.add (i64.load32_s $a) (i64.mul (i64.load32_s $b) $times)))
+    (i32.store $at (call $word $number))
+    (local.set $a (i32.add $a 4))
+    (local.set $b (i32.add $b 4))
+    (local.set $at (i32.add $at 4))
+    (local.set $k (i32.sub $k 1)))
+  $fresh)
 
 ;; Empty bag.
 (func $no_tokens (param $k i32) (result i32)
   (local $fresh i32)
-  (local.set $fresh (call $alloc (local.get $k)))
-  (call $clear_words (local.get $fresh) (local.get $k))
-  (local.get $fresh))
+  (local.set $fresh (call $alloc $k))
+  (call $clear_words $fresh $k)
+  $fresh)
 
 ;; Bag with a number added to the count of one kind.
 (func $bag_with (param $bag i32) (param $number i64) (param $kind i32) (param $k i32) (result i32)
   (local $fresh i32)
-  (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
-  (local.set $fresh (call $alloc (local.get $k)))
-  (call $copy_words (local.get $fresh) (local.get $bag) (local.get $k))
-  (local.set $kind (i32.add (local.get $fresh) (i32.shl (local.get $kind) (i32.const 2))))
-  (i32.store (local.get $kind)
-    (call $word (i64.add (i64.extend_i32_s (call $word (local.get $number))) (i64.load32_s (local.get $kind)))))
-  (local.get $fresh))
+  (if (i32.ge_u $kind $k) (then (unreachable)))
+  (local.set $fresh (call $alloc $k))
+  (call $copy_words $fresh $bag $k)
+  (local.set $kind (i32.add $fresh (i32.shl $kind 2)))
+  (i32.store $kind (call $word (i64.add (i64.extend_i32_s (call $word $number)) (i64.load32_s $kind))))
+  $fresh)
 
 ;; Bag with tokens of one kind only.
 (func $bag_single (param $number i64) (param $kind i32) (param $k i32) (result i32)
   (local $fresh i32)
-  (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
-  (local.set $fresh (call $no_tokens (local.get $k)))
-  (i32.store (i32.add (local.get $fresh) (i32.shl (local.get $kind) (i32.const 2))) (call $word (local.get $number)))
-  (local.get $fresh))
+  (if (i32.ge_u $kind $k) (then (unreachable)))
+  (local.set $fresh (call $no_tokens $k))
+  (i32.store (i32.add $fresh (i32.shl $kind 2)) (call $word $number))
+  $fresh)
 
 ;; Number of tokens in a bag.
 (func $bag_total (param $bag i32) (param $k i32) (result i64)
-  (call $sum_of_words (local.get $bag) (local.get $k)))
+  (call $sum_of_words $bag $k))
 
 ;; Sum of a list of bags.
 (func $sum_of_bags (param $list i32) (param $k i32) (result i32)
   (local $fresh i32) (local $kind i32) (local $end i32) (local $at i32) (local $number i64)
-  (local.set $fresh (call $alloc (local.get $k)))
-  (local.set $end (i32.shl (local.get $k) (i32.const 2)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $kind) (local.get $end)))
-      (local.set $number (i64.const 0))
-      (local.set $at (call $end_of (local.get $list)))
-      (block $summed
-        (loop $bag
-          (local.set $at (i32.sub (local.get $at) (i32.const 4)))
-          (br_if $summed (i32.eq (local.get $at) (local.get $list)))
-          (local.set $number (i64.add (local.get $number)
-                                      (i64.load32_s (i32.add (i32.load (local.get $at)) (local.get $kind)))))
-          (br $bag)))
-      (i32.store (i32.add (local.get $fresh) (local.get $kind)) (call $word (local.get $number)))
-      (local.set $kind (i32.add (local.get $kind) (i32.const 4)))
-      (br $next)))
-  (local.get $fresh))
+  (local.set $fresh (call $alloc $k))
+  (local.set $end (i32.shl $k 2))
+  (until $done (i32.eq $kind $end)
+    (local.set $number (i64.const 0))
+    (local.set $at (call $end_of $list))
+    (block $summed
+      (loop $bag
+        (local.set $at (i32.sub $at 4))
+        (br_if $summed (i32.eq $at $list))
+        (local.set $number (i64.add $number (i64.load32_s (i32.add (i32.load $at) $kind))))
+        (br $bag)))
+    (i32.store (i32.add $fresh $kind) (call $word $number))
+    (local.set $kind (i32.add $kind 4)))
+  $fresh)
 
 ;; Rooms. A set of rooms is 64 bits. Kinds that fit into the same rooms form a group: its set of rooms and its number of
 ;; tokens, 8 bytes each. The maximum number of tokens that fit is a minimum cut: tokens overflow if a set of groups has
@@ -782,73 +652,55 @@
 (func $groups (param $bag i32) (param $rooms i32) (param $k i32) (result i32)
   (local $first i32) (local $end i32) (local $sets i32) (local $room i32) (local $bit i64) (local $at i32)
   (local $list_end i32) (local $kind i32) (local $set i64) (local $group i32)
-  (local.set $first (call $alloc (i32.add (i32.const 40) (i32.shl (local.get $k) (i32.const 1)))))
-  (local.set $end (local.get $first))
-  (local.set $sets (i32.add (local.get $first) (i32.const 160)))
-  (memory.fill (local.get $sets) (i32.const 0) (i32.shl (local.get $k) (i32.const 3)))
-  (if (i32.gt_u (i32.load (local.get $rooms)) (i32.const 64)) (then (unreachable)))
-  (local.set $rooms (i32.add (local.get $rooms) (i32.const 4)))
-  (local.set $list_end (call $end_of (i32.sub (local.get $rooms) (i32.const 4))))
+  (local.set $first (call $alloc (i32.add 40 (i32.shl $k 1))))
+  (local.set $end $first)
+  (local.set $sets (i32.add $first 160))
+  (memory.fill $sets 0 (i32.shl $k 3))
+  (if (i32.gt_u (i32.load $rooms) 64) (then (unreachable)))
+  (local.set $rooms (i32.add $rooms 4))
+  (local.set $list_end (call $end_of (i32.sub $rooms 4)))
   (local.set $bit (i64.const 1))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $rooms) (local.get $list_end)))
-      (local.set $room (i32.load (local.get $rooms)))
-      (if (i32.lt_s (i32.load offset=4 (local.get $room)) (i32.const 0)) (then (unreachable)))
-      (local.set $room (i32.load (local.get $room)))
-      (local.set $at (call $end_of (local.get $room)))
-      (block $taken
-        (loop $take
-          (br_if $taken (i32.eq (local.tee $at (i32.sub (local.get $at) (i32.const 4))) (local.get $room)))
-          (local.set $kind (i32.load (local.get $at)))
-          (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
-          (local.set $kind (i32.add (local.get $sets) (i32.shl (local.get $kind) (i32.const 3))))
-          (i64.store align=4 (local.get $kind) (i64.or (i64.load align=4 (local.get $kind)) (local.get $bit)))
-          (br $take)))
-      (local.set $bit (i64.shl (local.get $bit) (i64.const 1)))
-      (local.set $rooms (i32.add (local.get $rooms) (i32.const 4)))
-      (br $next)))
-  (local.set $kind (i32.const 0))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $kind) (local.get $k)))
-      (local.set $set (i64.load align=4 (i32.add (local.get $sets) (i32.shl (local.get $kind) (i32.const 3)))))
-      (local.set $group (call $group_of (local.get $set) (local.get $first) (local.get $end)))
-      (if (i32.eq (local.get $group) (local.get $end))
-        (then (local.set $end (i32.add (local.get $end) (i32.const 16)))
-              (if (i32.gt_u (local.get $end) (local.get $sets)) (then (unreachable)))
-              (i64.store align=4 (local.get $group) (local.get $set))
-              (i64.store offset=8 align=4 (local.get $group) (i64.const 0))))
-      (i64.store offset=8 align=4 (local.get $group)
-        (i64.add (i64.load offset=8 align=4 (local.get $group))
-                 (i64.load32_s (i32.add (local.get $bag) (i32.shl (local.get $kind) (i32.const 2))))))
-      (local.set $kind (i32.add (local.get $kind) (i32.const 1)))
-      (br $next)))
-  (local.get $end))
+  (until $done (i32.eq $rooms $list_end)
+    (local.set $room (i32.load $rooms))
+    (if (i32.lt_s (i32.load offset=4 $room) 0) (then (unreachable)))
+    (local.set $room (i32.load $room))
+    (local.set $at (call $end_of $room))
+    (until $taken (i32.eq (local.tee $at (i32.sub $at 4)) $room)
+      (local.set $kind (i32.load $at))
+      (if (i32.ge_u $kind $k) (then (unreachable)))
+      (local.set $kind (i32.add $sets (i32.shl $kind 3)))
+      (i64.store align=4 $kind (i64.or (i64.load align=4 $kind) $bit)))
+    (local.set $bit (i64.shl $bit (i64.const 1)))
+    (local.set $rooms (i32.add $rooms 4)))
+  (local.set $kind 0)
+  (until $done (i32.eq $kind $k)
+    (local.set $set (i64.load align=4 (i32.add $sets (i32.shl $kind 3))))
+    (local.set $group (call $group_of $set $first $end))
+    (if (i32.eq $group $end)
+      (then (local.set $end (i32.add $end 16))
+            (if (i32.gt_u $end $sets) (then (unreachable)))
+            (i64.store align=4 $group $set)
+            (i64.store offset=8 align=4 $group (i64.const 0))))
+    (i64.store offset=8 align=4 $group
+      (i64.add (i64.load offset=8 align=4 $group) (i64.load32_s (i32.add $bag (i32.shl $kind 2)))))
+    (local.set $kind (i32.add $kind 1)))
+  $end)
 
 ;; Address of the group with a set of rooms, or the end if there is none.
 (func $group_of (param $set i64) (param $group i32) (param $end i32) (result i32)
-  (block $found
-    (loop $next
-      (br_if $found (i32.eq (local.get $group) (local.get $end)))
-      (br_if $found (i64.eq (i64.load align=4 (local.get $group)) (local.get $set)))
-      (local.set $group (i32.add (local.get $group) (i32.const 16)))
-      (br $next)))
-  (local.get $group))
+  (until $found (i32.eq $group $end)
+    (br_if $found (i64.eq (i64.load align=4 $group) $set))
+    (local.set $group (i32.add $group 16)))
+  $group)
 
 ;; Capacity of a set of rooms.
 (func $capacity (param $rooms i32) (param $set i64) (result i64)
   (local $capacity i64) (local $room i32)
-  (block $done
-    (loop $next
-      (br_if $done (i64.eqz (local.get $set)))
-      (local.set $room (i32.shl (i32.wrap_i64 (i64.ctz (local.get $set))) (i32.const 2)))
-      (local.set $capacity
-        (i64.add (local.get $capacity)
-                 (i64.load32_s offset=4 (i32.load offset=4 (i32.add (local.get $rooms) (local.get $room))))))
-      (local.set $set (i64.and (local.get $set) (i64.sub (local.get $set) (i64.const 1))))
-      (br $next)))
-  (local.get $capacity))
+  (until $done (i64.eqz $set)
+    (local.set $room (i32.shl (i32.wrap_i64 (i64.ctz $set)) 2))
+    (local.set $capacity (i64.add $capacity (i64.load32_s offset=4 (i32.load offset=4 (i32.add $rooms $room)))))
+    (local.set $set (i64.and $set (i64.sub $set (i64.const 1)))))
+  $capacity)
 
 ;; Minimum of the remaining capacity over all sets of groups: those chosen so far, with the rooms `set` and `left`
 ;; remaining in these, and any of the groups up to `end`. Groups without tokens are skipped.
@@ -856,169 +708,63 @@
   (local $without i64) (local $with i64) (local $more i64)
   (block $last
     (loop $next
-      (br_if $last (i32.eq (local.get $group) (local.get $end)))
-      (if (i64.le_s (i64.load offset=8 align=4 (local.get $group)) (i64.const 0))
-        (then (local.set $group (i32.add (local.get $group) (i32.const 16)))
+      (br_if $last (i32.eq $group $end))
+      (if (i64.le_s (i64.load offset=8 align=4 $group) (i64.const 0))
+        (then (local.set $group (i32.add $group 16))
               (br $next))))
-    (local.set $without (call $least_left (local.get $rooms) (i32.add (local.get $group) (i32.const 16))
-                                          (local.get $end) (local.get $set) (local.get $left)))
-    (local.set $more (i64.and (i64.load align=4 (local.get $group)) (i64.xor (local.get $set) (i64.const -1))))
+    (local.set $without (call $least_left $rooms (i32.add $group 16) $end $set $left))
+    (local.set $more (i64.and (i64.load align=4 $group) (i64.xor $set (i64.const -1))))
     (local.set $with (call $least_left
-      (local.get $rooms) (i32.add (local.get $group) (i32.const 16)) (local.get $end)
-      (i64.or (local.get $set) (local.get $more))
-      (i64.sub (i64.add (local.get $left) (call $capacity (local.get $rooms) (local.get $more)))
-               (i64.load offset=8 align=4 (local.get $group)))))
-    (return (select (local.get $with) (local.get $without) (i64.lt_s (local.get $with) (local.get $without)))))
-  (local.get $left))
+      $rooms (i32.add $group 16) $end
+      (i64.or $set $more)
+      (i64.sub (i64.add $left (call $capacity $rooms $more)) (i64.load offset=8 align=4 $group))))
+    (return (select $with $without (i64.lt_s $with $without))))
+  $left)
 
 ;; `$overflow` in the general case.
 (func $overflow_of_many (param $bag i32) (param $rooms i32) (param $k i32) (result i64)
   (local $first i32) (local $end i32)
   (local.set $first (global.get $arena))
-  (local.set $end (call $groups (local.get $bag) (local.get $rooms) (local.get $k)))
-  (global.set $arena (local.get $first))
-  (i64.sub (i64.const 0)
-           (call $least_left (local.get $rooms) (local.get $first) (local.get $end) (i64.const 0) (i64.const 0))))
+  (local.set $end (call $groups $bag $rooms $k))
+  (global.set $arena $first)
+  (i64.sub (i64.const 0) (call $least_left $rooms $first $end (i64.const 0) (i64.const 0))))
 
 ;; `$space` in the general case.
 (func $space_of_many (param $bag i32) (param $rooms i32) (param $kind i32) (param $k i32) (result i64)
   (local $first i32) (local $end i32) (local $set i64) (local $group i32) (local $tokens i64)
-  (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
+  (if (i32.ge_u $kind $k) (then (unreachable)))
   (local.set $first (global.get $arena))
-  (local.set $end (call $groups (local.get $bag) (local.get $rooms) (local.get $k)))
-  (global.set $arena (local.get $first))
-  (local.set $set (i64.load offset=160 align=4 (i32.add (local.get $first) (i32.shl (local.get $kind) (i32.const 3)))))
-  (local.set $group (call $group_of (local.get $set) (local.get $first) (local.get $end)))
-  (local.set $tokens (i64.load offset=8 align=4 (local.get $group)))
-  (i64.store offset=8 align=4 (local.get $group) (i64.const 0))  ;; from here on, tokens of the other groups only
-  (if (i64.lt_s (call $least_left (local.get $rooms) (local.get $first) (local.get $end) (i64.const 0) (i64.const 0))
+  (local.set $end (call $groups $bag $rooms $k))
+  (global.set $arena $first)
+  (local.set $set (i64.load offset=160 align=4 (i32.add $first (i32.shl $kind 3))))
+  (local.set $group (call $group_of $set $first $end))
+  (local.set $tokens (i64.load offset=8 align=4 $group))
+  (i64.store offset=8 align=4 $group (i64.const 0))  ;; from here on, tokens of the other groups only
+  (if (i64.lt_s (call $least_left $rooms $first $end (i64.const 0) (i64.const 0))
                 (i64.const 0))
     (then (return (i64.const 0))))
-  (local.set $tokens
-    (call $least_left (local.get $rooms) (local.get $first) (local.get $end) (local.get $set)
-                      (i64.sub (call $capacity (local.get $rooms) (local.get $set)) (local.get $tokens))))
-  (select (local.get $tokens) (i64.const 0) (i64.gt_s (local.get $tokens) (i64.const 0))))
-
-;; The common case: up to 8 kinds, up to 8 rooms, no negative count. A set of kinds is then a word, and a room two
-;; words: the set of its kinds, and its capacity.
-
-;; Set of the kinds of which a bag has tokens; -1 outside the common case.
-(func $kinds_of (param $bag i32) (param $rooms i32) (param $k i32) (result i32)
-  (local $set i32) (local $bit i32) (local $count i32)
-  (if (i32.or (i32.gt_u (local.get $k) (i32.const 8)) (i32.gt_u (i32.load (local.get $rooms)) (i32.const 8)))
-    (then (return (i32.const -1))))
-  (local.set $bit (i32.const 1))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eqz (local.get $k)))
-      (local.set $count (i32.load (local.get $bag)))
-      (if (i32.lt_s (local.get $count) (i32.const 0)) (then (return (i32.const -1))))
-      (local.set $set (i32.or (local.get $set) (select (local.get $bit) (i32.const 0) (local.get $count))))
-      (local.set $bit (i32.shl (local.get $bit) (i32.const 1)))
-      (local.set $bag (i32.add (local.get $bag) (i32.const 4)))
-      (local.set $k (i32.sub (local.get $k) (i32.const 1)))
-      (br $next)))
-  (local.get $set))
-
-;; Address of the two words of each room; traps for a negative capacity. The caller releases the arena.
-(func $room_sets (param $rooms i32) (param $k i32) (result i32)
-  (local $first i32) (local $into i32) (local $end i32) (local $room i32) (local $at i32) (local $set i32)
-  (local $kind i32)
-  (local.set $first (call $alloc (i32.shl (i32.load (local.get $rooms)) (i32.const 1))))
-  (local.set $into (local.get $first))
-  (local.set $end (call $end_of (local.get $rooms)))
-  (block $done
-    (loop $next
-      (local.set $rooms (i32.add (local.get $rooms) (i32.const 4)))
-      (br_if $done (i32.eq (local.get $rooms) (local.get $end)))
-      (local.set $room (i32.load (local.get $rooms)))
-      (if (i32.lt_s (i32.load offset=4 (local.get $room)) (i32.const 0)) (then (unreachable)))
-      (i32.store offset=4 (local.get $into) (i32.load offset=4 (local.get $room)))
-      (local.set $room (i32.load (local.get $room)))
-      (local.set $at (call $end_of (local.get $room)))
-      (local.set $set (i32.const 0))
-      (block $taken
-        (loop $take
-          (br_if $taken (i32.eq (local.tee $at (i32.sub (local.get $at) (i32.const 4))) (local.get $room)))
-          (local.set $kind (i32.load (local.get $at)))
-          (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
-          (local.set $set (i32.or (local.get $set) (i32.shl (i32.const 1) (local.get $kind))))
-          (br $take)))
-      (i32.store (local.get $into) (local.get $set))
-      (local.set $into (i32.add (local.get $into) (i32.const 8)))
-      (br $next)))
-  (local.get $first))
-
-;; Minimum of the remaining capacity over all sets of kinds: the one of `with`, if any, and any of `some`; -1 if some of
-;; the latter do not fit on their own.
-(func $least_of (param $bag i32) (param $rooms i32) (param $end i32) (param $some i32) (param $with i32) (result i64)
-  (local $best i64) (local $left i64) (local $alone i64) (local $set i32) (local $kinds i32) (local $room i32)
-  (local $count i64)
-  (local.set $best (i64.const 0x7FFFFFFFFFFFFFFF))
-  (local.set $set (local.get $some))
-  (loop $next
-    (local.set $kinds (i32.or (local.get $set) (local.get $with)))
-    (local.set $left (i64.const 0))
-    (local.set $alone (i64.const 0))
-    (local.set $room (local.get $rooms))
-    (block $summed
-      (loop $more
-        (br_if $summed (i32.eq (local.get $room) (local.get $end)))
-        (local.set $count (i64.load32_s offset=4 (local.get $room)))
-        (local.set $left (i64.add (local.get $left)
-          (select (local.get $count) (i64.const 0) (i32.and (i32.load (local.get $room)) (local.get $kinds)))))
-        (local.set $alone (i64.add (local.get $alone)
-          (select (local.get $count) (i64.const 0) (i32.and (i32.load (local.get $room)) (local.get $set)))))
-        (local.set $room (i32.add (local.get $room) (i32.const 8)))
-        (br $more)))
-    (local.set $kinds (local.get $set))
-    (block $taken
-      (loop $take
-        (br_if $taken (i32.eqz (local.get $kinds)))
-        (local.set $count
-          (i64.load32_s (i32.add (local.get $bag) (i32.shl (i32.ctz (local.get $kinds)) (i32.const 2)))))
-        (local.set $left (i64.sub (local.get $left) (local.get $count)))
-        (local.set $alone (i64.sub (local.get $alone) (local.get $count)))
-        (local.set $kinds (i32.and (local.get $kinds) (i32.sub (local.get $kinds) (i32.const 1))))
-        (br $take)))
-    (if (i32.and (i64.lt_s (local.get $alone) (i64.const 0)) (i32.ne (local.get $with) (i32.const 0)))
-      (then (return (i64.const -1))))
-    (local.set $best (select (local.get $left) (local.get $best) (i64.lt_s (local.get $left) (local.get $best))))
-    (if (local.get $set)
-      (then (local.set $set (i32.and (i32.sub (local.get $set) (i32.const 1)) (local.get $some)))
-            (br $next))))
-  (if (local.get $with)
-    (then (local.set $best (i64.sub (local.get $best)
-      (i64.load32_s (i32.add (local.get $bag) (i32.shl (i32.ctz (local.get $with)) (i32.const 2))))))))
-  (local.get $best))
+  (local.set $tokens (call $least_left $rooms $first $end $set (i64.sub (call $capacity $rooms $set) $tokens)))
+  (select $tokens (i64.const 0) (i64.gt_s $tokens (i64.const 0))))
 
 ;; Number of tokens that do not fit when the rooms are filled optimally.
 (func $overflow (param $bag i32) (param $rooms i32) (param $k i32) (result i64)
-  (local $first i32) (local $end i32) (local $kinds i32)
-  (local.set $kinds (call $kinds_of (local.get $bag) (local.get $rooms) (local.get $k)))
-  (if (i32.lt_s (local.get $kinds) (i32.const 0))
-    (then (return (call $overflow_of_many (local.get $bag) (local.get $rooms) (local.get $k)))))
-  (local.set $first (call $room_sets (local.get $rooms) (local.get $k)))
-  (local.set $end (global.get $arena))
-  (global.set $arena (local.get $first))
-  (i64.sub (i64.const 0)
-           (call $least_of (local.get $bag) (local.get $first) (local.get $end) (local.get $kinds) (i32.const 0))))
+  (local $first i32) (local $over i64)
+  (if (i32.gt_u $k 6) (then (return (call $overflow_of_many $bag $rooms $k))))
+  (local.set $first (global.get $arena))
+  (local.set $over (call $overflow_within $bag (call $capacities $rooms $k) $k))
+  (global.set $arena $first)
+  (if (i64.lt_s $over (i64.const 0)) (then (return (call $overflow_of_many $bag $rooms $k))))
+  $over)
 
 ;; Number of tokens of a kind that fit in addition to the bag; 0 if the bag itself does not fit.
 (func $space (param $bag i32) (param $rooms i32) (param $kind i32) (param $k i32) (result i64)
-  (local $first i32) (local $end i32) (local $kinds i32) (local $bit i32) (local $left i64)
-  (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
-  (local.set $kinds (call $kinds_of (local.get $bag) (local.get $rooms) (local.get $k)))
-  (if (i32.lt_s (local.get $kinds) (i32.const 0))
-    (then (return (call $space_of_many (local.get $bag) (local.get $rooms) (local.get $kind) (local.get $k)))))
-  (local.set $first (call $room_sets (local.get $rooms) (local.get $k)))
-  (local.set $end (global.get $arena))
-  (global.set $arena (local.get $first))
-  (local.set $bit (i32.shl (i32.const 1) (local.get $kind)))
-  (local.set $kinds (i32.and (local.get $kinds) (i32.xor (local.get $bit) (i32.const -1))))
-  (local.set $left
-    (call $least_of (local.get $bag) (local.get $first) (local.get $end) (local.get $kinds) (local.get $bit)))
-  (select (local.get $left) (i64.const 0) (i64.gt_s (local.get $left) (i64.const 0))))
+  (local $first i32) (local $left i64)
+  (if (i32.gt_u $k 6) (then (return (call $space_of_many $bag $rooms $kind $k))))
+  (local.set $first (global.get $arena))
+  (local.set $left (call $space_within $bag (call $capacities $rooms $k) $kind $k))
+  (global.set $arena $first)
+  (if (i64.lt_s $left (i64.const 0)) (then (return (call $space_of_many $bag $rooms $kind $k))))
+  $left)
 
 ;; Up to 6 kinds: a list has the capacity of rooms for each set of kinds.
 
@@ -1027,109 +773,87 @@
 (func $capacities (param $rooms i32) (param $k i32) (result i32)
   (local $list i32) (local $end i32) (local $room i32) (local $at i32) (local $kinds i32) (local $kind i32)
   (local $set i32) (local $capacity i64) (local $all i64)
-  (if (i32.gt_u (local.get $k) (i32.const 6)) (then (unreachable)))
-  (if (i32.gt_u (i32.load (local.get $rooms)) (i32.const 64)) (then (unreachable)))
-  (local.set $list (call $new_list (i32.shl (i32.const 1) (local.get $k))))
-  (call $clear_words (i32.add (local.get $list) (i32.const 4)) (i32.load (local.get $list)))
-  (local.set $end (call $end_of (local.get $rooms)))
+  (if (i32.gt_u $k 6) (then (unreachable)))
+  (if (i32.gt_u (i32.load $rooms) 64) (then (unreachable)))
+  (local.set $list (call $new_list (i32.shl 1 $k)))
+  (call $clear_words (i32.add $list 4) (i32.load $list))
+  (local.set $end (call $end_of $rooms))
   (block $done
     (loop $next
-      (local.set $rooms (i32.add (local.get $rooms) (i32.const 4)))
-      (br_if $done (i32.eq (local.get $rooms) (local.get $end)))
-      (local.set $room (i32.load (local.get $rooms)))
-      (local.set $capacity (i64.load32_s offset=4 (local.get $room)))
-      (local.set $all (i64.add (local.get $all) (local.get $capacity)))
-      (if (i64.lt_s (local.get $capacity) (i64.const 0)) (then (unreachable)))
-      (if (i64.gt_s (local.get $all) (i64.const 0x7FFFFFFF)) (then (unreachable)))
-      (local.set $room (i32.load (local.get $room)))
-      (local.set $at (call $end_of (local.get $room)))
-      (local.set $kinds (i32.const 0))
-      (block $taken
-        (loop $take
-          (br_if $taken (i32.eq (local.tee $at (i32.sub (local.get $at) (i32.const 4))) (local.get $room)))
-          (local.set $kind (i32.load (local.get $at)))
-          (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
-          (local.set $kinds (i32.or (local.get $kinds) (i32.shl (i32.const 1) (local.get $kind))))
-          (br $take)))
-      (local.set $set (i32.load (local.get $list)))
-      (local.set $at (i32.add (local.get $list) (i32.shl (local.get $set) (i32.const 2))))
+      (local.set $rooms (i32.add $rooms 4))
+      (br_if $done (i32.eq $rooms $end))
+      (local.set $room (i32.load $rooms))
+      (local.set $capacity (i64.load32_s offset=4 $room))
+      (local.set $all (i64.add $all $capacity))
+      (if (i64.lt_s $capacity (i64.const 0)) (then (unreachable)))
+      (if (i64.gt_s $all (i64.const 0x7FFFFFFF)) (then (unreachable)))
+      (local.set $room (i32.load $room))
+      (local.set $at (call $end_of $room))
+      (local.set $kinds 0)
+      (until $taken (i32.eq (local.tee $at (i32.sub $at 4)) $room)
+        (local.set $kind (i32.load $at))
+        (if (i32.ge_u $kind $k) (then (unreachable)))
+        (local.set $kinds (i32.or $kinds (i32.shl 1 $kind))))
+      (local.set $set (i32.load $list))
+      (local.set $at (i32.add $list (i32.shl $set 2)))
       (loop $sets
-        (local.set $set (i32.sub (local.get $set) (i32.const 1)))
-        (i32.store (local.get $at) (i32.add (i32.load (local.get $at))
-          (select (i32.wrap_i64 (local.get $capacity)) (i32.const 0) (i32.and (local.get $set) (local.get $kinds)))))
-        (local.set $at (i32.sub (local.get $at) (i32.const 4)))
-        (br_if $sets (local.get $set)))
+        (local.set $set (i32.sub $set 1))
+        (i32.store $at (i32.add (i32.load $at) (select (i32.wrap_i64 $capacity) 0 (i32.and $set $kinds))))
+        (local.set $at (i32.sub $at 4))
+        (br_if $sets $set))
       (br $next)))
-  (local.get $list))
+  $list)
 
 ;; Set of the kinds of which a bag has tokens; -1 if a count is negative.
 (func $kinds_in (param $bag i32) (param $k i32) (result i32)
   (local $set i32) (local $count i32)
-  (block $done
-    (loop $next
-      (br_if $done (i32.eqz (local.get $k)))
-      (local.set $k (i32.sub (local.get $k) (i32.const 1)))
-      (local.set $count (i32.load (i32.add (local.get $bag) (i32.shl (local.get $k) (i32.const 2)))))
-      (if (i32.lt_s (local.get $count) (i32.const 0)) (then (return (i32.const -1))))
-      (local.set $set (i32.add (i32.shl (local.get $set) (i32.const 1)) (i32.ne (local.get $count) (i32.const 0))))
-      (br $next)))
-  (local.get $set))
+  (until $done (i32.eqz $k)
+    (local.set $k (i32.sub $k 1))
+    (local.set $count (i32.load (i32.add $bag (i32.shl $k 2))))
+    (if (i32.lt_s $count 0) (then (return -1)))
+    (local.set $set (i32.add (i32.shl $set 1) (i32.ne $count 0))))
+  $set)
 
 ;; Number of tokens of a set of kinds in a bag.
 (func $tokens_of (param $bag i32) (param $set i32) (result i64)
   (local $tokens i64)
-  (block $done
-    (loop $next
-      (br_if $done (i32.eqz (local.get $set)))
-      (local.set $tokens (i64.add (local.get $tokens)
-        (i64.load32_s (i32.add (local.get $bag) (i32.shl (i32.ctz (local.get $set)) (i32.const 2))))))
-      (local.set $set (i32.and (local.get $set) (i32.sub (local.get $set) (i32.const 1))))
-      (br $next)))
-  (local.get $tokens))
+  (until $done (i32.eqz $set)
+    (local.set $tokens (i64.add $tokens (i64.load32_s (i32.add $bag (i32.shl (i32.ctz $set) 2)))))
+    (local.set $set (i32.and $set (i32.sub $set 1))))
+  $tokens)
 
 ;; `$overflow` with the list of `$capacities`; -1 if a count is negative.
 (func $overflow_within (param $bag i32) (param $list i32) (param $k i32) (result i64)
   (local $some i32) (local $set i32) (local $most i64) (local $over i64)
-  (local.set $some (call $kinds_in (local.get $bag) (local.get $k)))
-  (if (i32.lt_s (local.get $some) (i32.const 0)) (then (return (i64.const -1))))
-  (local.set $set (local.get $some))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eqz (local.get $set)))
-      (local.set $over
-        (i64.sub (call $tokens_of (local.get $bag) (local.get $set))
-                 (i64.load32_u offset=4 (i32.add (local.get $list) (i32.shl (local.get $set) (i32.const 2))))))
-      (local.set $most (select (local.get $over) (local.get $most) (i64.gt_s (local.get $over) (local.get $most))))
-      (local.set $set (i32.and (i32.sub (local.get $set) (i32.const 1)) (local.get $some)))
-      (br $next)))
-  (local.get $most))
+  (local.set $some (call $kinds_in $bag $k))
+  (if (i32.lt_s $some 0) (then (return (i64.const -1))))
+  (local.set $set $some)
+  (until $done (i32.eqz $set)
+    (local.set $over (i64.sub (call $tokens_of $bag $set) (i64.load32_u offset=4 (i32.add $list (i32.shl $set 2)))))
+    (local.set $most (select $over $most (i64.gt_s $over $most)))
+    (local.set $set (i32.and (i32.sub $set 1) $some)))
+  $most)
 
 ;; `$space` with the list of `$capacities`; -1 if a count is negative.
 (func $space_within (param $bag i32) (param $list i32) (param $kind i32) (param $k i32) (result i64)
   (local $some i32) (local $set i32) (local $with i32) (local $tokens i64) (local $left i64) (local $best i64)
-  (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
-  (local.set $some (call $kinds_in (local.get $bag) (local.get $k)))
-  (if (i32.lt_s (local.get $some) (i32.const 0)) (then (return (i64.const -1))))
-  (local.set $with (i32.shl (i32.const 1) (local.get $kind)))
-  (local.set $some (i32.and (local.get $some) (i32.xor (local.get $with) (i32.const -1))))
+  (if (i32.ge_u $kind $k) (then (unreachable)))
+  (local.set $some (call $kinds_in $bag $k))
+  (if (i32.lt_s $some 0) (then (return (i64.const -1))))
+  (local.set $with (i32.shl 1 $kind))
+  (local.set $some (i32.and $some (i32.xor $with -1)))
   (local.set $best (i64.const 0x7FFFFFFFFFFFFFFF))
-  (local.set $set (local.get $some))
+  (local.set $set $some)
   (loop $next
-    (local.set $tokens (call $tokens_of (local.get $bag) (local.get $set)))
-    (if (i64.lt_u (i64.load32_u offset=4 (i32.add (local.get $list) (i32.shl (local.get $set) (i32.const 2))))
-                  (local.get $tokens))
-      (then (return (i64.const 0))))
-    (local.set $left
-      (i64.sub (i64.load32_u offset=4 (i32.add (local.get $list)
-                 (i32.shl (i32.or (local.get $set) (local.get $with)) (i32.const 2))))
-               (local.get $tokens)))
-    (local.set $best (select (local.get $left) (local.get $best) (i64.lt_s (local.get $left) (local.get $best))))
-    (if (local.get $set)
-      (then (local.set $set (i32.and (i32.sub (local.get $set) (i32.const 1)) (local.get $some)))
+    (local.set $tokens (call $tokens_of $bag $set))
+    (if (i64.lt_u (i64.load32_u offset=4 (i32.add $list (i32.shl $set 2))) $tokens) (then (return (i64.const 0))))
+    (local.set $left (i64.sub (i64.load32_u offset=4 (i32.add $list (i32.shl (i32.or $set $with) 2))) $tokens))
+    (local.set $best (select $left $best (i64.lt_s $left $best)))
+    (if $set
+      (then (local.set $set (i32.and (i32.sub $set 1) $some))
             (br $next))))
-  (local.set $best
-    (i64.sub (local.get $best) (i64.load32_s (i32.add (local.get $bag) (i32.shl (local.get $kind) (i32.const 2))))))
-  (select (local.get $best) (i64.const 0) (i64.gt_s (local.get $best) (i64.const 0))))
+  (local.set $best (i64.sub $best (i64.load32_s (i32.add $bag (i32.shl $kind 2)))))
+  (select $best (i64.const 0) (i64.gt_s $best (i64.const 0))))
 
 ;; All bags of `number` tokens of the given kinds that are part of a bag, in the order of the count of the first kind,
 ;; then of the second. Traps above 64 kinds and above 100,000 words, as the kernel does.
@@ -1137,82 +861,68 @@
   (local $some i32) (local $n i32) (local $left i32) (local $mix i32) (local $i i32) (local $first i32)
   (local $fresh i32) (local $tokens i64)
   ;; `some` lists the kinds in the bag; `left` has, by position, the number of tokens of that kind and later ones.
-  (local.set $some (call $held (call $distinct (local.get $kinds)) (local.get $bag) (local.get $k)))
-  (local.set $n (i32.load (local.get $some)))
-  (if (i32.gt_u (local.get $n) (i32.const 64)) (then (unreachable)))
-  (local.set $left (call $alloc (i32.add (i32.shl (local.get $n) (i32.const 1)) (i32.const 2))))
-  (local.set $i (local.get $n))
+  (local.set $some (call $held (call $distinct $kinds) $bag $k))
+  (local.set $n (i32.load $some))
+  (if (i32.gt_u $n 64) (then (unreachable)))
+  (local.set $left (call $alloc (i32.add (i32.shl $n 1) 2)))
+  (local.set $i $n)
   (block $summed
     (loop $next
-      (i64.store align=4 (i32.add (local.get $left) (i32.shl (local.get $i) (i32.const 3))) (local.get $tokens))
-      (br_if $summed (i32.eqz (local.get $i)))
+      (i64.store align=4 (i32.add $left (i32.shl $i 3)) $tokens)
+      (br_if $summed (i32.eqz $i))
       (local.set $tokens
-        (i64.add (local.get $tokens)
-                 (i64.load32_s (i32.add (local.get $bag)
-                   (i32.shl (i32.load (i32.add (local.get $some) (i32.shl (local.get $i) (i32.const 2))))
-                            (i32.const 2))))))
-      (local.set $i (i32.sub (local.get $i) (i32.const 1)))
+        (i64.add $tokens (i64.load32_s (i32.add $bag (i32.shl (i32.load (i32.add $some (i32.shl $i 2))) 2)))))
+      (local.set $i (i32.sub $i 1))
       (br $next)))
-  (if (i64.gt_u (local.get $number) (local.get $tokens)) (then (return (call $new_list (i32.const 0)))))
-  (local.set $mix (call $no_tokens (local.get $k)))
+  (if (i64.gt_u $number $tokens) (then (return (call $new_list 0))))
+  (local.set $mix (call $no_tokens $k))
   (local.set $first (global.get $arena))
-  (call $mixes_from (local.get $number) (i32.add (local.get $some) (i32.const 4)) (call $end_of (local.get $some))
-                    (local.get $left) (local.get $bag) (local.get $mix) (local.get $k) (local.get $first))
+  (call $mixes_from $number (i32.add $some 4) (call $end_of $some) $left $bag $mix $k $first)
   ;; List of the addresses of all bags between `first` and the end of the arena.
-  (local.set $n (i32.div_u (i32.sub (global.get $arena) (local.get $first)) (i32.shl (local.get $k) (i32.const 2))))
-  (local.set $fresh (call $alloc (i32.add (local.get $n) (i32.const 1))))
-  (i32.store (local.get $fresh) (local.get $n))
-  (local.set $i (i32.add (local.get $fresh) (i32.const 4)))
+  (local.set $n (i32.div_u (i32.sub (global.get $arena) $first) (i32.shl $k 2)))
+  (local.set $fresh (call $alloc (i32.add $n 1)))
+  (i32.store $fresh $n)
+  (local.set $i (i32.add $fresh 4))
   (loop $next
-    (i32.store (local.get $i) (local.get $first))
-    (local.set $first (i32.add (local.get $first) (i32.shl (local.get $k) (i32.const 2))))
-    (local.set $i (i32.add (local.get $i) (i32.const 4)))
-    (br_if $next (i32.ne (local.get $first) (local.get $fresh))))
-  (local.get $fresh))
+    (i32.store $i $first)
+    (local.set $first (i32.add $first (i32.shl $k 2)))
+    (local.set $i (i32.add $i 4))
+    (br_if $next (i32.ne $first $fresh)))
+  $fresh)
 
 ;; Kinds of a list that are in a bag.
 (func $held (param $kinds i32) (param $bag i32) (param $k i32) (result i32)
   (local $fresh i32) (local $at i32) (local $end i32) (local $into i32) (local $kind i32)
-  (local.set $fresh (call $new_list (i32.load (local.get $kinds))))
-  (local.set $into (i32.add (local.get $fresh) (i32.const 4)))
-  (local.set $at (i32.add (local.get $kinds) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $kinds)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (local.set $kind (i32.load (local.get $at)))
-      (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
-      (if (i32.gt_s (i32.load (i32.add (local.get $bag) (i32.shl (local.get $kind) (i32.const 2)))) (i32.const 0))
-        (then (i32.store (local.get $into) (local.get $kind))
-              (local.set $into (i32.add (local.get $into) (i32.const 4)))))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next)))
-  (i32.store (local.get $fresh)
-             (i32.sub (i32.shr_u (i32.sub (local.get $into) (local.get $fresh)) (i32.const 2)) (i32.const 1)))
-  (local.get $fresh))
+  (local.set $fresh (call $new_list (i32.load $kinds)))
+  (local.set $into (i32.add $fresh 4))
+  (each $at $end $kinds
+    (local.set $kind (i32.load $at))
+    (if (i32.ge_u $kind $k) (then (unreachable)))
+    (if (i32.gt_s (i32.load (i32.add $bag (i32.shl $kind 2))) 0)
+      (then (i32.store $into $kind)
+            (local.set $into (i32.add $into 4)))))
+  (i32.store $fresh (i32.sub (i32.shr_u (i32.sub $into $fresh) 2) 1))
+  $fresh)
 
 ;; Append all mixes of `rest` tokens of the kinds from `kinds` to `end`, combined with the tokens of earlier kinds in
 ;; `mix`.
 (func $mixes_from (param $rest i64) (param $kinds i32) (param $end i32) (param $left i32) (param $bag i32)
                   (param $mix i32) (param $k i32) (param $first i32)
   (local $kind i32) (local $count i64) (local $most i64)
-  (if (i32.eq (local.get $kinds) (local.get $end))
-    (then (call $copy_words (call $alloc (local.get $k)) (local.get $mix) (local.get $k))
-          (if (i32.gt_u (i32.sub (global.get $arena) (local.get $first)) (i32.const 400000)) (then (unreachable)))
+  (if (i32.eq $kinds $end)
+    (then (call $copy_words (call $alloc $k) $mix $k)
+          (if (i32.gt_u (i32.sub (global.get $arena) $first) 400000) (then (unreachable)))
           (return)))
-  (local.set $kind (i32.shl (i32.load (local.get $kinds)) (i32.const 2)))
-  (local.set $most (i64.load32_s (i32.add (local.get $bag) (local.get $kind))))
-  (if (i64.gt_s (local.get $most) (local.get $rest)) (then (local.set $most (local.get $rest))))
-  (local.set $count (i64.sub (local.get $rest) (i64.load offset=8 align=4 (local.get $left))))
-  (if (i64.lt_s (local.get $count) (i64.const 0)) (then (local.set $count (i64.const 0))))
+  (local.set $kind (i32.shl (i32.load $kinds) 2))
+  (local.set $most (i64.load32_s (i32.add $bag $kind)))
+  (if (i64.gt_s $most $rest) (then (local.set $most $rest)))
+  (local.set $count (i64.sub $rest (i64.load offset=8 align=4 $left)))
+  (if (i64.lt_s $count (i64.const 0)) (then (local.set $count (i64.const 0))))
   (loop $next
-    (i32.store (i32.add (local.get $mix) (local.get $kind)) (i32.wrap_i64 (local.get $count)))
-    (call $mixes_from (i64.sub (local.get $rest) (local.get $count))
-                      (i32.add (local.get $kinds) (i32.const 4)) (local.get $end)
-                      (i32.add (local.get $left) (i32.const 8)) (local.get $bag) (local.get $mix) (local.get $k)
-                      (local.get $first))
-    (local.set $count (i64.add (local.get $count) (i64.const 1)))
-    (br_if $next (i64.le_s (local.get $count) (local.get $most)))))
+    (i32.store (i32.add $mix $kind) (i32.wrap_i64 $count))
+    (call $mixes_from (i64.sub $rest $count) (i32.add $kinds 4) $end (i32.add $left 8) $bag $mix $k $first)
+    (local.set $count (i64.add $count (i64.const 1)))
+    (br_if $next (i64.le_s $count $most))))
 
 
 ;; Tracks. A track is k addresses of rows. A row is its capacity c, then c + 1 sums of its first prices, then c prices.
@@ -1220,46 +930,36 @@
 ;; Number of free positions next to `count` tokens of a kind; traps if the row has fewer positions than tokens.
 (func $track_vacancy (param $track i32) (param $kind i32) (param $count i64) (result i64)
   (local $capacity i64)
-  (if (i32.lt_s (local.get $kind) (i32.const 0)) (then (unreachable)))
-  (local.set $capacity
-    (i64.load32_u (i32.load (i32.add (local.get $track) (i32.shl (local.get $kind) (i32.const 2))))))
-  (if (i64.gt_u (local.get $count) (local.get $capacity)) (then (unreachable)))
-  (i64.sub (local.get $capacity) (local.get $count)))
+  (if (i32.lt_s $kind 0) (then (unreachable)))
+  (local.set $capacity (i64.load32_u (i32.load (i32.add $track (i32.shl $kind 2)))))
+  (if (i64.gt_u $count $capacity) (then (unreachable)))
+  (i64.sub $capacity $count))
 
 ;; Price of tokens, the cheapest of each kind first; traps if there are too few.
 (func $track_price (param $track i32) (param $present i32) (param $wanted i32) (param $k i32) (result i64)
   (local $price i64) (local $row i32) (local $count i32) (local $number i32)
-  (block $done
-    (loop $next
-      (br_if $done (i32.eqz (local.get $k)))
-      (local.set $row (i32.load (local.get $track)))
-      (local.set $count (i32.load (local.get $present)))
-      (local.set $number (i32.load (local.get $wanted)))
-      (if (i32.or (i32.gt_u (local.get $count) (i32.load (local.get $row)))
-                  (i32.gt_u (local.get $number) (local.get $count)))
-        (then (unreachable)))
-      ;; Sum of the prices before the first token.
-      (local.set $row
-        (i32.add (local.get $row) (i32.shl (i32.sub (i32.load (local.get $row)) (local.get $count)) (i32.const 2))))
-      (local.set $price
-        (i64.add (local.get $price)
-                 (i64.sub (i64.load32_s offset=4 (i32.add (local.get $row)
-                                                          (i32.shl (local.get $number) (i32.const 2))))
-                          (i64.load32_s offset=4 (local.get $row)))))
-      (local.set $track (i32.add (local.get $track) (i32.const 4)))
-      (local.set $present (i32.add (local.get $present) (i32.const 4)))
-      (local.set $wanted (i32.add (local.get $wanted) (i32.const 4)))
-      (local.set $k (i32.sub (local.get $k) (i32.const 1)))
-      (br $next)))
-  (local.get $price))
+  (until $done (i32.eqz $k)
+    (local.set $row (i32.load $track))
+    (local.set $count (i32.load $present))
+    (local.set $number (i32.load $wanted))
+    (if (i32.or (i32.gt_u $count (i32.load $row)) (i32.gt_u $number $count)) (then (unreachable)))
+    ;; Sum of the prices before the first token.
+    (local.set $row (i32.add $row (i32.shl (i32.sub (i32.load $row) $count) 2)))
+    (local.set $price
+      (i64.add $price
+               (i64.sub (i64.load32_s offset=4 (i32.add $row (i32.shl $number 2))) (i64.load32_s offset=4 $row))))
+    (local.set $track (i32.add $track 4))
+    (local.set $present (i32.add $present 4))
+    (local.set $wanted (i32.add $wanted 4))
+    (local.set $k (i32.sub $k 1)))
+  $price)
 
 ;; Price of each position of a row, ascending.
 (func $track_prices (param $track i32) (param $kind i32) (result i32)
   (local $row i32)
-  (if (i32.lt_s (local.get $kind) (i32.const 0)) (then (unreachable)))
-  (local.set $row (i32.load (i32.add (local.get $track) (i32.shl (local.get $kind) (i32.const 2)))))
-  (call $list_of (i32.add (i32.add (local.get $row) (i32.const 8)) (i32.shl (i32.load (local.get $row)) (i32.const 2)))
-                 (i32.load (local.get $row))))
+  (if (i32.lt_s $kind 0) (then (unreachable)))
+  (local.set $row (i32.load (i32.add $track (i32.shl $kind 2))))
+  (call $list_of (i32.add (i32.add $row 8) (i32.shl (i32.load $row) 2)) (i32.load $row)))
 
 
 ;; Graph.
@@ -1277,67 +977,58 @@
 ;; Trap if the graph is too large for a search or a link has a negative length.
 (func $check_lengths (param $lengths i32)
   (local $at i32) (local $end i32)
-  (if (i32.gt_u (global.get $graph_nodes) (i32.const 65535)) (then (unreachable)))
-  (local.set $at (call $entries (global.get $graph_adjacent) (i32.const 0)))
+  (if (i32.gt_u (global.get $graph_nodes) 65535) (then (unreachable)))
+  (local.set $at (call $entries (global.get $graph_adjacent) 0))
   (local.set $end (call $entries (global.get $graph_adjacent) (global.get $graph_nodes)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (if (i32.lt_s (call $length (local.get $lengths) (local.get $at)) (i32.const 0)) (then (unreachable)))
-      (local.set $at (i32.add (local.get $at) (i32.const 8)))
-      (br $next))))
+  (until $done (i32.eq $at $end)
+    (if (i32.lt_s (call $length $lengths $at) 0) (then (unreachable)))
+    (local.set $at (i32.add $at 8))))
 
 ;; Length of the link of an entry.
 (func $length (param $lengths i32) (param $entry i32) (result i32)
-  (i32.load (i32.add (local.get $lengths) (i32.shl (i32.load offset=4 (local.get $entry)) (i32.const 2)))))
+  (i32.load (i32.add $lengths (i32.shl (i32.load offset=4 $entry) 2))))
 
 ;; Address of the first entry of a node; for node n, the end.
 (func $entries (param $links i32) (param $node i32) (result i32)
   (i32.add
-    (i32.add (local.get $links) (i32.shl (i32.add (global.get $graph_nodes) (i32.const 1)) (i32.const 2)))
-    (i32.shl (i32.load (i32.add (local.get $links) (i32.shl (local.get $node) (i32.const 2)))) (i32.const 3))))
+    (i32.add $links (i32.shl (i32.add (global.get $graph_nodes) 1) 2))
+    (i32.shl (i32.load (i32.add $links (i32.shl $node 2))) 3)))
 
 ;; Trap if a word is not a node.
 (func $check_node (param $node i32)
-  (if (i32.ge_u (local.get $node) (global.get $graph_nodes)) (then (unreachable))))
+  (if (i32.ge_u $node (global.get $graph_nodes)) (then (unreachable))))
 
 ;; Push a key onto a heap of `count` keys, with the smallest on top.
 (func $heap_push (param $heap i32) (param $count i32) (param $key i64)
   (local $above i32) (local $other i64)
-  (block $done
-    (loop $up
-      (br_if $done (i32.eqz (local.get $count)))
-      (local.set $above (i32.shr_u (i32.sub (local.get $count) (i32.const 1)) (i32.const 1)))
-      (local.set $other
-        (i64.load align=4 (i32.add (local.get $heap) (i32.shl (local.get $above) (i32.const 3)))))
-      (br_if $done (i64.ge_u (local.get $key) (local.get $other)))
-      (i64.store align=4 (i32.add (local.get $heap) (i32.shl (local.get $count) (i32.const 3))) (local.get $other))
-      (local.set $count (local.get $above))
-      (br $up)))
-  (i64.store align=4 (i32.add (local.get $heap) (i32.shl (local.get $count) (i32.const 3))) (local.get $key)))
+  (until $done (i32.eqz $count)
+    (local.set $above (i32.shr_u (i32.sub $count 1) 1))
+    (local.set $other (i64.load align=4 (i32.add $heap (i32.shl $above 3))))
+    (br_if $done (i64.ge_u $key $other))
+    (i64.store align=4 (i32.add $heap (i32.shl $count 3)) $other)
+    (local.set $count $above))
+  (i64.store align=4 (i32.add $heap (i32.shl $count 3)) $key))
 
 ;; Replace the top of a heap by its last key, which is removed; `count` is the new number of keys.
 (func $heap_pop (param $heap i32) (param $count i32)
   (local $key i64) (local $other i64) (local $next i64) (local $place i32) (local $below i32)
-  (local.set $key (i64.load align=4 (i32.add (local.get $heap) (i32.shl (local.get $count) (i32.const 3)))))
+  (local.set $key (i64.load align=4 (i32.add $heap (i32.shl $count 3))))
   (block $done
     (loop $down
-      (local.set $below (i32.add (i32.shl (local.get $place) (i32.const 1)) (i32.const 1)))
-      (br_if $done (i32.ge_u (local.get $below) (local.get $count)))
-      (local.set $other
-        (i64.load align=4 (i32.add (local.get $heap) (i32.shl (local.get $below) (i32.const 3)))))
-      (if (i32.lt_u (i32.add (local.get $below) (i32.const 1)) (local.get $count))
+      (local.set $below (i32.add (i32.shl $place 1) 1))
+      (br_if $done (i32.ge_u $below $count))
+      (local.set $other (i64.load align=4 (i32.add $heap (i32.shl $below 3))))
+      (if (i32.lt_u (i32.add $below 1) $count)
         (then
-          (local.set $next
-            (i64.load offset=8 align=4 (i32.add (local.get $heap) (i32.shl (local.get $below) (i32.const 3)))))
-          (if (i64.lt_u (local.get $next) (local.get $other))
-            (then (local.set $other (local.get $next))
-                  (local.set $below (i32.add (local.get $below) (i32.const 1)))))))
-      (br_if $done (i64.le_u (local.get $key) (local.get $other)))
-      (i64.store align=4 (i32.add (local.get $heap) (i32.shl (local.get $place) (i32.const 3))) (local.get $other))
-      (local.set $place (local.get $below))
+          (local.set $next (i64.load offset=8 align=4 (i32.add $heap (i32.shl $below 3))))
+          (if (i64.lt_u $next $other)
+            (then (local.set $other $next)
+                  (local.set $below (i32.add $below 1))))))
+      (br_if $done (i64.le_u $key $other))
+      (i64.store align=4 (i32.add $heap (i32.shl $place 3)) $other)
+      (local.set $place $below)
       (br $down)))
-  (i64.store align=4 (i32.add (local.get $heap) (i32.shl (local.get $place) (i32.const 3))) (local.get $key)))
+  (i64.store align=4 (i32.add $heap (i32.shl $place 3)) $key))
 
 ;; Dijkstra's algorithm from one node. A path is encoded in 64 bits: its length plus 1, then 16 bits with its number of
 ;; links, so that the better of two paths is the smaller number. `ways` gets the best path to each node: 0 if the node
@@ -1345,123 +1036,97 @@
 (func $search (param $origin i32) (param $within i32) (param $links i32) (param $lengths i32) (param $ways i32)
   (local $heap i32) (local $count i32) (local $key i64) (local $way i64) (local $next i64) (local $node i32)
   (local $other i32) (local $at i32) (local $end i32)
-  (call $allow (local.get $within) (local.get $ways))
-  (local.set $other (i32.add (local.get $ways) (i32.shl (local.get $origin) (i32.const 3))))
-  (if (i64.eqz (i64.load align=4 (local.get $other))) (then (return)))
-  (i64.store align=4 (local.get $other) (i64.const 0x10000))
+  (call $allow $within $ways)
+  (local.set $other (i32.add $ways (i32.shl $origin 3)))
+  (if (i64.eqz (i64.load align=4 $other)) (then (return)))
+  (i64.store align=4 $other (i64.const 0x10000))
   ;; An entry pushes at most one key onto the heap: a path, then 16 bits with its last node.
   (local.set $heap
-    (call $alloc (i32.add (i32.const 4)
-                          (i32.shl (i32.load (i32.add (local.get $links)
-                                                      (i32.shl (global.get $graph_nodes) (i32.const 2))))
-                                   (i32.const 1)))))
-  (local.set $key (i64.or (i64.const 0x100000000) (i64.extend_i32_u (local.get $origin))))
+    (call $alloc (i32.add 4 (i32.shl (i32.load (i32.add $links (i32.shl (global.get $graph_nodes) 2))) 1))))
+  (local.set $key (i64.or (i64.const 0x100000000) (i64.extend_i32_u $origin)))
   (block $done
     (loop $settle
-      (local.set $way (i64.shr_u (local.get $key) (i64.const 16)))
-      (local.set $node (i32.wrap_i64 (i64.and (local.get $key) (i64.const 0xFFFF))))
-      (if (i64.eq (local.get $way)
-                  (i64.load align=4 (i32.add (local.get $ways) (i32.shl (local.get $node) (i32.const 3)))))
+      (local.set $way (i64.shr_u $key (i64.const 16)))
+      (local.set $node (i32.wrap_i64 (i64.and $key (i64.const 0xFFFF))))
+      (if (i64.eq $way
+                  (i64.load align=4 (i32.add $ways (i32.shl $node 3))))
         (then
-          (local.set $at (call $entries (local.get $links) (local.get $node)))
-          (local.set $end (call $entries (local.get $links) (i32.add (local.get $node) (i32.const 1))))
-          (block $entered
-            (loop $enter
-              (br_if $entered (i32.eq (local.get $at) (local.get $end)))
-              (local.set $other (i32.load (local.get $at)))
-              (local.set $next
-                (i64.add (i64.add (local.get $way) (i64.const 1))
-                         (i64.shl (i64.extend_i32_u (call $length (local.get $lengths) (local.get $at)))
-                                  (i64.const 16))))
-              (local.set $node (i32.add (local.get $ways) (i32.shl (local.get $other) (i32.const 3))))
-              (if (i64.lt_u (local.get $next) (i64.load align=4 (local.get $node)))
-                (then
-                  (if (i64.ge_u (local.get $next) (i64.const 0x800000000000)) (then (unreachable)))
-                  (i64.store align=4 (local.get $node) (local.get $next))
-                  (call $heap_push (local.get $heap) (local.get $count)
-                                   (i64.or (i64.shl (local.get $next) (i64.const 16))
-                                           (i64.extend_i32_u (local.get $other))))
-                  (local.set $count (i32.add (local.get $count) (i32.const 1)))))
-              (local.set $at (i32.add (local.get $at) (i32.const 8)))
-              (br $enter)))))
-      (br_if $done (i32.eqz (local.get $count)))
-      (local.set $key (i64.load align=4 (local.get $heap)))
-      (local.set $count (i32.sub (local.get $count) (i32.const 1)))
-      (call $heap_pop (local.get $heap) (local.get $count))
+          (local.set $at (call $entries $links $node))
+          (local.set $end (call $entries $links (i32.add $node 1)))
+          (until $entered (i32.eq $at $end)
+            (local.set $other (i32.load $at))
+            (local.set $next
+              (i64.add (i64.add $way (i64.const 1))
+                       (i64.shl (i64.extend_i32_u (call $length $lengths $at)) (i64.const 16))))
+            (local.set $node (i32.add $ways (i32.shl $other 3)))
+            (if (i64.lt_u $next (i64.load align=4 $node))
+              (then
+                (if (i64.ge_u $next (i64.const 0x800000000000)) (then (unreachable)))
+                (i64.store align=4 $node $next)
+                (call $heap_push $heap $count (i64.or (i64.shl $next (i64.const 16)) (i64.extend_i32_u $other)))
+                (local.set $count (i32.add $count 1))))
+            (local.set $at (i32.add $at 8)))))
+      (br_if $done (i32.eqz $count))
+      (local.set $key (i64.load align=4 $heap))
+      (local.set $count (i32.sub $count 1))
+      (call $heap_pop $heap $count)
       (br $settle)))
-  (global.set $arena (local.get $heap)))
+  (global.set $arena $heap))
 
 ;; Fill `ways` with -1 for allowed nodes, 0 for others.
 (func $allow (param $within i32) (param $ways i32)
   (local $at i32) (local $end i32)
-  (memory.fill (local.get $ways) (select (i32.const 0) (i32.const 255) (local.get $within))
-               (i32.shl (global.get $graph_nodes) (i32.const 3)))
-  (if (i32.eqz (local.get $within)) (then (return)))
-  (local.set $at (i32.add (local.get $within) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $within)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (call $check_node (i32.load (local.get $at)))
-      (i64.store align=4 (i32.add (local.get $ways) (i32.shl (i32.load (local.get $at)) (i32.const 3))) (i64.const -1))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next))))
+  (memory.fill $ways (select 0 255 $within) (i32.shl (global.get $graph_nodes) 3))
+  (if (i32.eqz $within) (then (return)))
+  (each $at $end $within
+    (call $check_node (i32.load $at))
+    (i64.store align=4 (i32.add $ways (i32.shl (i32.load $at) 3)) (i64.const -1))))
 
 ;; Nodes of the cheapest path from a start to the goal; 0 if there is none. Ties are broken by the number of links, then
 ;; by the number of the first node, the second, and so on.
 (func $path (param $starts i32) (param $goal i32) (param $within i32) (param $lengths i32) (result i32)
   (local $fresh i32) (local $into i32) (local $ways i32) (local $at i32) (local $end i32) (local $node i32)
   (local $way i64) (local $best i64) (local $key i64)
-  (call $check_node (local.get $goal))
-  (local.set $fresh (call $alloc (i32.add (global.get $graph_nodes) (i32.const 1))))
+  (call $check_node $goal)
+  (local.set $fresh (call $alloc (i32.add (global.get $graph_nodes) 1)))
   (if (i32.eq (global.get $graph_leading) (global.get $graph_adjacent))
-    (then (local.set $ways (call $ways_from (local.get $goal) (local.get $within) (local.get $lengths))))
+    (then (local.set $ways (call $ways_from $goal $within $lengths)))
     (else
-      (call $check_lengths (local.get $lengths))
-      (local.set $ways (call $alloc (i32.shl (global.get $graph_nodes) (i32.const 1))))
-      (call $search (local.get $goal) (local.get $within) (global.get $graph_leading) (local.get $lengths)
-                    (local.get $ways))))
+      (call $check_lengths $lengths)
+      (local.set $ways (call $alloc (i32.shl (global.get $graph_nodes) 1)))
+      (call $search $goal $within (global.get $graph_leading) $lengths $ways)))
   (local.set $best (i64.const -1))
-  (local.set $at (i32.add (local.get $starts) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $starts)))
-  (block $chosen
-    (loop $next
-      (br_if $chosen (i32.eq (local.get $at) (local.get $end)))
-      (local.set $node (i32.load (local.get $at)))
-      (call $check_node (local.get $node))
-      (local.set $way (i64.load align=4 (i32.add (local.get $ways) (i32.shl (local.get $node) (i32.const 3)))))
-      (local.set $key (i64.or (i64.shl (local.get $way) (i64.const 16)) (i64.extend_i32_u (local.get $node))))
-      (if (i32.and (i64.gt_s (local.get $way) (i64.const 0)) (i64.lt_u (local.get $key) (local.get $best)))
-        (then (local.set $best (local.get $key))))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next)))
-  (global.set $arena (local.get $fresh))
-  (if (i64.eq (local.get $best) (i64.const -1)) (then (return (i32.const 0))))
-  (local.set $way (i64.shr_u (local.get $best) (i64.const 16)))
-  (local.set $node (i32.wrap_i64 (i64.and (local.get $best) (i64.const 0xFFFF))))
-  (local.set $into (local.get $fresh))
+  (each $at $end $starts
+    (local.set $node (i32.load $at))
+    (call $check_node $node)
+    (local.set $way (i64.load align=4 (i32.add $ways (i32.shl $node 3))))
+    (local.set $key (i64.or (i64.shl $way (i64.const 16)) (i64.extend_i32_u $node)))
+    (if (i32.and (i64.gt_s $way (i64.const 0)) (i64.lt_u $key $best)) (then (local.set $best $key))))
+  (global.set $arena $fresh)
+  (if (i64.eq $best (i64.const -1)) (then (return 0)))
+  (local.set $way (i64.shr_u $best (i64.const 16)))
+  (local.set $node (i32.wrap_i64 (i64.and $best (i64.const 0xFFFF))))
+  (local.set $into $fresh)
   (block $there
     (loop $walk
-      (local.set $into (i32.add (local.get $into) (i32.const 4)))
-      (i32.store (local.get $into) (local.get $node))
-      (br_if $there (i64.eqz (i64.and (local.get $way) (i64.const 0xFFFF))))
+      (local.set $into (i32.add $into 4))
+      (i32.store $into $node)
+      (br_if $there (i64.eqz (i64.and $way (i64.const 0xFFFF))))
       ;; First entry that continues along a best path.
-      (local.set $at (call $entries (global.get $graph_adjacent) (local.get $node)))
+      (local.set $at (call $entries (global.get $graph_adjacent) $node))
       (loop $look
-        (local.set $node (i32.load (local.get $at)))
+        (local.set $node (i32.load $at))
         (local.set $key
-          (i64.sub (i64.sub (local.get $way) (i64.const 1))
-                   (i64.shl (i64.extend_i32_u (call $length (local.get $lengths) (local.get $at))) (i64.const 16))))
-        (local.set $at (i32.add (local.get $at) (i32.const 8)))
-        (br_if $look (i64.eqz (local.get $key)))  ;; the encoding of a node that is not allowed
-        (br_if $look
-          (i64.ne (local.get $key)
-                  (i64.load align=4 (i32.add (local.get $ways) (i32.shl (local.get $node) (i32.const 3)))))))
-      (local.set $way (local.get $key))
+          (i64.sub (i64.sub $way (i64.const 1))
+                   (i64.shl (i64.extend_i32_u (call $length $lengths $at)) (i64.const 16))))
+        (local.set $at (i32.add $at 8))
+        (br_if $look (i64.eqz $key))  ;; the encoding of a node that is not allowed
+        (br_if $look (i64.ne $key (i64.load align=4 (i32.add $ways (i32.shl $node 3))))))
+      (local.set $way $key)
       (br $walk)))
-  (i32.store (local.get $fresh) (i32.shr_u (i32.sub (local.get $into) (local.get $fresh)) (i32.const 2)))
-  (global.set $arena (i32.add (local.get $into) (i32.const 4)))
-  (local.get $fresh))
+  (i32.store $fresh (i32.shr_u (i32.sub $into $fresh) 2))
+  (global.set $arena (i32.add $into 4))
+  $fresh)
 
 ;; Cache of distances, initially zero. A slot is for one `lengths` and the nodes of one `within`. The key is the address
 ;; of the lengths: words there must not change unless the cache is cleared. `graph_cache_words` in runtime.py returns
@@ -1477,245 +1142,180 @@
 
 ;; Minimum length of a path from any start to the goal, or none. Starts outside `within` are ignored.
 (func $distance (param $starts i32) (param $goal i32) (param $within i32) (param $lengths i32) (result i64)
-  (local $rows i32) (local $at i32) (local $end i32) (local $start i32) (local $row i32)
-  (local $far i64) (local $nearest i64) (local $nodes i32)
-  (local.set $nodes (global.get $graph_nodes))
-  (call $check_node (local.get $goal))
-  (local.set $rows (call $rows_of (local.get $within) (local.get $lengths)))
-  (local.set $goal (i32.shl (local.get $goal) (i32.const 3)))
+  (local $rows i32) (local $at i32) (local $end i32) (local $start i32) (local $way i32)
+  (local $far i64) (local $nearest i64)
+  (call $check_node $goal)
+  (local.set $rows (call $rows_of $within $lengths))
   (local.set $nearest (i64.const -1))
-  (local.set $at (i32.add (local.get $starts) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $starts)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (local.set $start (i32.load (local.get $at)))
-      (if (i32.ge_u (local.get $start) (local.get $nodes)) (then (unreachable)))
-      (local.set $row (i32.load (i32.add (local.get $rows) (i32.shl (local.get $start) (i32.const 2)))))
-      (if (i32.eqz (local.get $row))
-        (then
-          ;; If the graph is undirected, the row of the goal is enough for all starts.
-          (if (i32.eq (global.get $graph_leading) (global.get $graph_adjacent))
-            (then (return (call $distance_back (local.get $starts) (i32.shr_u (local.get $goal) (i32.const 3))
-                                               (local.get $within) (local.get $lengths)))))
-          (local.set $row (call $fill_row (local.get $rows) (local.get $start) (local.get $within)
-                                          (local.get $lengths)))))
-      ;; 0 becomes the largest unsigned number.
-      (local.set $far (i64.sub (i64.load align=4 (i32.add (local.get $row) (local.get $goal))) (i64.const 1)))
-      (local.set $nearest (select (local.get $far) (local.get $nearest)
-                                  (i64.lt_u (local.get $far) (local.get $nearest))))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next)))
+  (each $at $end $starts
+    (local.set $start (i32.load $at))
+    (call $check_node $start)
+    (local.set $way (i32.load (i32.add $rows (i32.shl $start 2))))
+    (if $way
+      (then (local.set $way (i32.add $way (i32.shl $goal 3))))
+      ;; If the graph is undirected, the row of the goal is enough for all starts.
+      (else (if (i32.eq (global.get $graph_leading) (global.get $graph_adjacent))
+        (then (local.set $way (i32.add
+          (call $ways_of $rows $goal $within $lengths)
+          (i32.shl $start 3))))
+        (else (local.set $way (i32.add
+          (call $ways_of $rows $start $within $lengths)
+          (i32.shl $goal 3)))))))
+    ;; 0 becomes the largest unsigned number.
+    (local.set $far (i64.sub (i64.load align=4 $way) (i64.const 1)))
+    (local.set $nearest (select $far $nearest (i64.lt_u $far $nearest))))
   (select (i64.const -2147483648)
-          (i64.sub (i64.shr_u (i64.add (local.get $nearest) (i64.const 1)) (i64.const 16)) (i64.const 1))
-          (i64.lt_s (local.get $nearest) (i64.const 0))))
-
-;; `$distance` from the row of the goal.
-(func $distance_back (param $starts i32) (param $goal i32) (param $within i32) (param $lengths i32) (result i64)
-  (local $row i32) (local $at i32) (local $end i32) (local $far i64) (local $nearest i64)
-  (local.set $row (call $ways_from (local.get $goal) (local.get $within) (local.get $lengths)))
-  (local.set $nearest (i64.const -1))
-  (local.set $at (i32.add (local.get $starts) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $starts)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (call $check_node (i32.load (local.get $at)))
-      (local.set $far
-        (i64.sub (i64.load align=4 (i32.add (local.get $row) (i32.shl (i32.load (local.get $at)) (i32.const 3))))
-                 (i64.const 1)))
-      (local.set $nearest (select (local.get $far) (local.get $nearest)
-                                  (i64.lt_u (local.get $far) (local.get $nearest))))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next)))
-  (select (i64.const -2147483648)
-          (i64.sub (i64.shr_u (i64.add (local.get $nearest) (i64.const 1)) (i64.const 16)) (i64.const 1))
-          (i64.lt_s (local.get $nearest) (i64.const 0))))
+          (i64.sub (i64.shr_u (i64.add $nearest (i64.const 1)) (i64.const 16)) (i64.const 1))
+          (i64.lt_s $nearest (i64.const 0))))
 
 ;; List of `$distance` to every node.
 (func $nearest (param $starts i32) (param $within i32) (param $lengths i32) (result i32)
   (local $list i32) (local $at i32) (local $end i32) (local $start i32) (local $rows i32) (local $row i32)
   (local $into i32) (local $last i32) (local $nodes i32)
   (local.set $nodes (global.get $graph_nodes))
-  (local.set $rows (call $rows_of (local.get $within) (local.get $lengths)))
+  (local.set $rows (call $rows_of $within $lengths))
   ;; Four nodes at a time: the list is followed by room for three more.
-  (local.set $list (call $alloc (i32.add (local.get $nodes) (i32.const 5))))
-  (i32.store (local.get $list) (local.get $nodes))
-  (local.set $last (i32.add (local.get $list) (i32.shl (local.get $nodes) (i32.const 2))))
-  (local.set $into (local.get $list))
-  (block $none
-    (loop $next
-      (br_if $none (i32.ge_u (local.get $into) (local.get $last)))
-      (v128.store offset=4 align=4 (local.get $into) (v128.const i32x4 0x80000000 0x80000000 0x80000000 0x80000000))
-      (local.set $into (i32.add (local.get $into) (i32.const 16)))
-      (br $next)))
-  (local.set $at (i32.add (local.get $starts) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $starts)))
-  (block $done
-    (loop $each
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (local.set $start (i32.load (local.get $at)))
-      (if (i32.ge_u (local.get $start) (local.get $nodes)) (then (unreachable)))
-      (local.set $row (i32.load (i32.add (local.get $rows) (i32.shl (local.get $start) (i32.const 2)))))
-      (if (i32.eqz (local.get $row))
-        (then (local.set $row (call $fill_row (local.get $rows) (local.get $start) (local.get $within)
-                                              (local.get $lengths)))))
-      (local.set $into (local.get $list))
-      (block $merged
-        (loop $next
-          (br_if $merged (i32.ge_u (local.get $into) (local.get $last)))
-          ;; Bits 16 to 47 of a path are its length plus 1; no path becomes the largest unsigned number.
-          (v128.store offset=4 align=4 (local.get $into)
-            (i32x4.min_u (v128.load offset=4 align=4 (local.get $into))
-              (i32x4.sub (i8x16.shuffle 2 3 4 5 10 11 12 13 18 19 20 21 26 27 28 29
-                           (v128.load align=4 (local.get $row)) (v128.load offset=16 align=4 (local.get $row)))
-                         (v128.const i32x4 1 1 1 1))))
-          (local.set $into (i32.add (local.get $into) (i32.const 16)))
-          (local.set $row (i32.add (local.get $row) (i32.const 32)))
-          (br $next)))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $each)))
-  (local.get $list))
+  (local.set $list (call $alloc (i32.add $nodes 5)))
+  (i32.store $list $nodes)
+  (local.set $last (i32.add $list (i32.shl $nodes 2)))
+  (local.set $into $list)
+  (until $none (i32.ge_u $into $last)
+    (v128.store offset=4 align=4 $into (v128.const i32x4 0x80000000 0x80000000 0x80000000 0x80000000))
+    (local.set $into (i32.add $into 16)))
+  (each $at $end $starts
+    (local.set $start (i32.load $at))
+    (if (i32.ge_u $start $nodes) (then (unreachable)))
+    (local.set $row (call $ways_of $rows $start $within $lengths))
+    (local.set $into $list)
+    (until $merged (i32.ge_u $into $last)
+      ;; Bits 16 to 47 of a path are its length plus 1; no path becomes the largest unsigned number.
+      (v128.store offset=4 align=4 $into
+        (i32x4.min_u (v128.load offset=4 align=4 $into)
+          (i32x4.sub (i8x16.shuffle 2 3 4 5 10 11 12 13 18 19 20 21 26 27 28 29
+                       (v128.load align=4 $row) (v128.load offset=16 align=4 $row))
+                     (v128.const i32x4 1 1 1 1))))
+      (local.set $into (i32.add $into 16))
+      (local.set $row (i32.add $row 32))))
+  $list)
 
 ;; Address of the rows of the slot for these nodes and lengths.
 (func $rows_of (param $within i32) (param $lengths i32) (result i32)
   (local $slot i32)
   (local.set $slot (i32.load (global.get $graph_cache)))
-  (if (i32.eqz (call $is_slot_of (local.get $slot) (local.get $within) (local.get $lengths)))
-    (then (local.set $slot (call $slot_of (local.get $within) (local.get $lengths)))))
-  (i32.add (i32.add (local.get $slot) (i32.const 16)) (i32.shl (global.get $graph_nodes) (i32.const 2))))
+  (if (i32.eqz (call $is_slot_of $slot $within $lengths)) (then (local.set $slot (call $slot_of $within $lengths))))
+  (i32.add (i32.add $slot 16) (i32.shl (global.get $graph_nodes) 2)))
 
 ;; Address of the best paths from a node to every other.
 (func $ways_from (param $start i32) (param $within i32) (param $lengths i32) (result i32)
-  (local $rows i32) (local $row i32)
-  (local.set $rows (call $rows_of (local.get $within) (local.get $lengths)))
-  (local.set $row (i32.load (i32.add (local.get $rows) (i32.shl (local.get $start) (i32.const 2)))))
-  (if (local.get $row) (then (return (local.get $row))))
-  (call $fill_row (local.get $rows) (local.get $start) (local.get $within) (local.get $lengths)))
+  (call $ways_of (call $rows_of $within $lengths) $start $within $lengths))
 
 ;; True if a slot is for these nodes and lengths.
 (func $is_slot_of (param $slot i32) (param $within i32) (param $lengths i32) (result i32)
   (local $n i32)
-  (if (i32.eqz (local.get $slot)) (then (return (i32.const 0))))
-  (if (i32.ne (i32.load offset=8 (local.get $slot)) (local.get $lengths)) (then (return (i32.const 0))))
-  (local.set $n (i32.load offset=12 (local.get $slot)))
-  (if (i32.eqz (local.get $within)) (then (return (i32.eq (local.get $n) (i32.const -1)))))
-  (if (i32.ne (local.get $n) (i32.load (local.get $within))) (then (return (i32.const 0))))
-  (call $equal_words (i32.add (local.get $slot) (i32.const 16)) (i32.add (local.get $within) (i32.const 4))
-                     (local.get $n)))
+  (if (i32.eqz $slot) (then (return 0)))
+  (if (i32.ne (i32.load offset=8 $slot) $lengths) (then (return 0)))
+  (local.set $n (i32.load offset=12 $slot))
+  (if (i32.eqz $within) (then (return (i32.eq $n -1))))
+  (if (i32.ne $n (i32.load $within)) (then (return 0)))
+  (call $equal_words (i32.add $slot 16) (i32.add $within 4) $n))
 
 ;; Find the slot for these nodes and lengths, or overwrite one; it becomes the last used slot.
 (func $slot_of (param $within i32) (param $lengths i32) (result i32)
   (local $slot i32) (local $end i32) (local $bytes i32) (local $n i32) (local $cache i32)
   (local.set $cache (global.get $graph_cache))
   (local.set $n (global.get $graph_nodes))
-  (local.set $bytes
-    (i32.shl (i32.add (i32.const 2) (i32.mul (local.get $n) (i32.add (local.get $n) (i32.const 1)))) (i32.const 3)))
-  (local.set $slot (local.get $cache))
-  (local.set $end (i32.add (local.get $slot) (i32.mul (global.get $graph_slots) (local.get $bytes))))
-  (block $absent
-    (loop $next
-      (br_if $absent (i32.eq (local.get $slot) (local.get $end)))
-      (if (call $is_slot_of (local.get $slot) (local.get $within) (local.get $lengths))
-        (then (i32.store (local.get $cache) (local.get $slot))
-              (return (local.get $slot))))
-      (local.set $slot (i32.add (local.get $slot) (local.get $bytes)))
-      (br $next)))
-  (call $check_lengths (local.get $lengths))
-  (local.set $n (i32.load offset=4 (local.get $cache)))
-  (local.set $slot (i32.add (local.get $cache) (i32.mul (local.get $n) (local.get $bytes))))
-  (call $clear_slot (local.get $slot) (local.get $within) (local.get $lengths))
-  (i32.store (local.get $cache) (local.get $slot))
-  (i32.store offset=4 (local.get $cache)
-             (i32.rem_u (i32.add (local.get $n) (i32.const 1)) (global.get $graph_slots)))
-  (local.get $slot))
+  (local.set $bytes (i32.shl (i32.add 2 (i32.mul $n (i32.add $n 1))) 3))
+  (local.set $slot $cache)
+  (local.set $end (i32.add $slot (i32.mul (global.get $graph_slots) $bytes)))
+  (until $absent (i32.eq $slot $end)
+    (if (call $is_slot_of $slot $within $lengths)
+      (then (i32.store $cache $slot)
+            (return $slot)))
+    (local.set $slot (i32.add $slot $bytes)))
+  (call $check_lengths $lengths)
+  (local.set $n (i32.load offset=4 $cache))
+  (local.set $slot (i32.add $cache (i32.mul $n $bytes)))
+  (call $clear_slot $slot $within $lengths)
+  (i32.store $cache $slot)
+  (i32.store offset=4 $cache (i32.rem_u (i32.add $n 1) (global.get $graph_slots)))
+  $slot)
 
 ;; Initialise a slot for these nodes and lengths, without rows. Traps if duplicate nodes make the list too long.
 (func $clear_slot (param $slot i32) (param $within i32) (param $lengths i32)
   (local $n i32) (local $nodes i32)
   (local.set $nodes (global.get $graph_nodes))
-  (local.set $n (i32.const -1))
-  (if (local.get $within)
+  (local.set $n -1)
+  (if $within
     (then
-      (local.set $n (i32.load (local.get $within)))
-      (if (i32.gt_u (local.get $n) (local.get $nodes)) (then (unreachable)))
-      (call $copy_words (i32.add (local.get $slot) (i32.const 16)) (i32.add (local.get $within) (i32.const 4))
-                        (local.get $n))))
-  (memory.fill (i32.add (i32.add (local.get $slot) (i32.const 16)) (i32.shl (local.get $nodes) (i32.const 2)))
-               (i32.const 0) (i32.shl (local.get $nodes) (i32.const 2)))
-  (i32.store offset=12 (local.get $slot) (local.get $n))
-  (i32.store offset=8 (local.get $slot) (local.get $lengths)))
+      (local.set $n (i32.load $within))
+      (if (i32.gt_u $n $nodes) (then (unreachable)))
+      (call $copy_words (i32.add $slot 16) (i32.add $within 4) $n)))
+  (memory.fill (i32.add (i32.add $slot 16) (i32.shl $nodes 2)) 0 (i32.shl $nodes 2))
+  (i32.store offset=12 $slot $n)
+  (i32.store offset=8 $slot $lengths))
 
-;; Compute the row of a start, given the addresses of the slot's rows; return its address.
-(func $fill_row (param $rows i32) (param $start i32) (param $within i32) (param $lengths i32) (result i32)
+;; Address of the row of a start, given the addresses of the slot's rows; it is computed if there is none.
+(func $ways_of (param $rows i32) (param $start i32) (param $within i32) (param $lengths i32) (result i32)
   (local $row i32) (local $nodes i32)
   (local.set $nodes (global.get $graph_nodes))
-  (local.set $row
-    (i32.add (i32.add (local.get $rows) (i32.shl (local.get $nodes) (i32.const 2)))
-             (i32.shl (i32.mul (local.get $nodes) (local.get $start)) (i32.const 3))))
-  (call $search (local.get $start) (local.get $within) (global.get $graph_adjacent) (local.get $lengths)
-                (local.get $row))
-  (i32.store (i32.add (local.get $rows) (i32.shl (local.get $start) (i32.const 2))) (local.get $row))
-  (local.get $row))
+  (local.set $row (i32.load (i32.add $rows (i32.shl $start 2))))
+  (if $row (then (return $row)))
+  (local.set $row (i32.add (i32.add $rows (i32.shl $nodes 2)) (i32.shl (i32.mul $nodes $start) 3)))
+  (call $search $start $within (global.get $graph_adjacent) $lengths $row)
+  (i32.store (i32.add $rows (i32.shl $start 2)) $row)
+  $row)
 
 ;; True if the nodes are connected by links among themselves, in either direction.
 (func $connected (param $nodes i32) (result i32)
   (local $marks i32) (local $queue i32) (local $head i32) (local $tail i32) (local $at i32) (local $end i32)
   (local $left i32) (local $mark i32)
-  (if (i32.eqz (i32.load (local.get $nodes))) (then (return (i32.const 1))))
-  (local.set $marks (call $alloc (i32.shl (global.get $graph_nodes) (i32.const 1))))
-  (local.set $queue (i32.add (local.get $marks) (i32.shl (global.get $graph_nodes) (i32.const 2))))
-  (global.set $arena (local.get $marks))
-  (memory.fill (local.get $marks) (i32.const 0) (i32.shl (global.get $graph_nodes) (i32.const 2)))
-  (local.set $at (i32.add (local.get $nodes) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $nodes)))
+  (if (i32.eqz (i32.load $nodes)) (then (return 1)))
+  (local.set $marks (call $alloc (i32.shl (global.get $graph_nodes) 1)))
+  (local.set $queue (i32.add $marks (i32.shl (global.get $graph_nodes) 2)))
+  (global.set $arena $marks)
+  (memory.fill $marks 0 (i32.shl (global.get $graph_nodes) 2))
+  (local.set $at (i32.add $nodes 4))
+  (local.set $end (call $end_of $nodes))
   (loop $next  ;; mark and count the nodes to reach
-    (call $check_node (i32.load (local.get $at)))
-    (local.set $mark (i32.add (local.get $marks) (i32.shl (i32.load (local.get $at)) (i32.const 2))))
-    (local.set $left (i32.add (local.get $left) (i32.eqz (i32.load (local.get $mark)))))
-    (i32.store (local.get $mark) (i32.const 1))
-    (br_if $next (i32.ne (local.tee $at (i32.add (local.get $at) (i32.const 4))) (local.get $end))))
-  (local.set $head (local.get $queue))
-  (i32.store (local.get $head) (i32.load offset=4 (local.get $nodes)))
-  (i32.store (i32.add (local.get $marks) (i32.shl (i32.load (local.get $head)) (i32.const 2))) (i32.const 0))
-  (local.set $tail (i32.add (local.get $head) (i32.const 4)))
+    (call $check_node (i32.load $at))
+    (local.set $mark (i32.add $marks (i32.shl (i32.load $at) 2)))
+    (local.set $left (i32.add $left (i32.eqz (i32.load $mark))))
+    (i32.store $mark 1)
+    (br_if $next (i32.ne (local.tee $at (i32.add $at 4)) $end)))
+  (local.set $head $queue)
+  (i32.store $head (i32.load offset=4 $nodes))
+  (i32.store (i32.add $marks (i32.shl (i32.load $head) 2)) 0)
+  (local.set $tail (i32.add $head 4))
   (loop $next
-    (local.set $tail (call $spread (global.get $graph_adjacent) (i32.load (local.get $head)) (local.get $marks)
-                                   (local.get $tail)))
+    (local.set $tail (call $spread (global.get $graph_adjacent) (i32.load $head) $marks $tail))
     (if (i32.ne (global.get $graph_leading) (global.get $graph_adjacent))
-      (then (local.set $tail (call $spread (global.get $graph_leading) (i32.load (local.get $head))
-                                           (local.get $marks) (local.get $tail)))))
-    (br_if $next (i32.ne (local.tee $head (i32.add (local.get $head) (i32.const 4))) (local.get $tail))))
-  (i32.eq (i32.shr_u (i32.sub (local.get $tail) (local.get $queue)) (i32.const 2)) (local.get $left)))
+      (then (local.set $tail (call $spread (global.get $graph_leading) (i32.load $head)
+                                           $marks $tail))))
+    (br_if $next (i32.ne (local.tee $head (i32.add $head 4)) $tail)))
+  (i32.eq (i32.shr_u (i32.sub $tail $queue) 2) $left))
 
 ;; Append the marked neighbours of a node to a queue and clear their marks; return the new end of the queue.
 (func $spread (param $links i32) (param $node i32) (param $marks i32) (param $tail i32) (result i32)
   (local $at i32) (local $end i32) (local $mark i32)
-  (local.set $at (call $entries (local.get $links) (local.get $node)))
-  (local.set $end (call $entries (local.get $links) (i32.add (local.get $node) (i32.const 1))))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (local.set $mark (i32.add (local.get $marks) (i32.shl (i32.load (local.get $at)) (i32.const 2))))
-      (if (i32.load (local.get $mark))
-        (then (i32.store (local.get $mark) (i32.const 0))
-              (i32.store (local.get $tail) (i32.load (local.get $at)))
-              (local.set $tail (i32.add (local.get $tail) (i32.const 4)))))
-      (local.set $at (i32.add (local.get $at) (i32.const 8)))
-      (br $next)))
-  (local.get $tail))
+  (local.set $at (call $entries $links $node))
+  (local.set $end (call $entries $links (i32.add $node 1)))
+  (until $done (i32.eq $at $end)
+    (local.set $mark (i32.add $marks (i32.shl (i32.load $at) 2)))
+    (if (i32.load $mark)
+      (then (i32.store $mark 0)
+            (i32.store $tail (i32.load $at))
+            (local.set $tail (i32.add $tail 4))))
+    (local.set $at (i32.add $at 8)))
+  $tail)
 
 ;; Clear the cache of distances.
 (func $forget_ways
   (local $slot i32) (local $left i32)
   (local.set $slot (global.get $graph_cache))
   (local.set $left (global.get $graph_slots))
-  (i32.store (local.get $slot) (i32.const 0))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eqz (local.get $left)))
-      (i32.store offset=8 (local.get $slot) (i32.const 0))
-      (local.set $slot (i32.add (local.get $slot) (i32.shl (i32.add (i32.const 2) (i32.mul (global.get $graph_nodes)
-        (i32.add (global.get $graph_nodes) (i32.const 1)))) (i32.const 3))))
-      (local.set $left (i32.sub (local.get $left) (i32.const 1)))
-      (br $next))))
+  (i32.store $slot 0)
+  (until $done (i32.eqz $left)
+    (i32.store offset=8 $slot 0)
+    (local.set $slot (i32.add $slot (i32.shl (i32.add 2 (i32.mul (global.get $graph_nodes)
+      (i32.add (global.get $graph_nodes) 1))) 3)))
+    (local.set $left (i32.sub $left 1))))

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 
 __all__ = ["Expansion", "Inliner", "inliner"]
 
@@ -18,6 +19,10 @@ Tree = str | list["Tree"]
 
 SHORT = 250
 """Maximum size of a short function in words and parentheses, after inlining."""
+VARIABLES = {f"{kind}.{do}" for kind in ("local", "global") for do in ("get", "set", "tee")}
+NAMED = {"func", "global", "call", "call_indirect", "block", "loop", "until", "br", "br_if", *VARIABLES}
+"""Instructions that begin with the name of a function, a table, a label or a variable."""
+DECLARED = ("param", "result", "local", "type", "export", "mut")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\(;.*?;\)|;;[^\n]*|[()]|[^\s()";]+', re.DOTALL)
 
 
@@ -25,23 +30,25 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\(;.*?;\)|;;[^\n]*|[()]|[^\s()";]+', re.
 class Short:
     """A short function: its parameters and other locals with their types, its result, and its body."""
 
-    parameters: list[tuple[str, str]]
-    locals: list[tuple[str, str]]
-    result: str
+    parameters: list[Tree]
+    locals: list[Tree]
+    result: list[Tree]
     body: list[Tree]
 
 
 class Inliner:
-    """Inlines the short functions of a text: in the text itself, and in functions that call them."""
+    """Inlines the short functions of a text, and those ``below`` it: in the text, and in functions that call them."""
 
-    def __init__(self, text: str) -> None:
-        self._functions = {tree[1]: tree for tree in _parsed(text) if isinstance(tree, list) and tree[0] == "func"}
-        self.short: dict[str, Short] = {}
+    def __init__(self, text: str, below: Inliner | None = None) -> None:
+        trees = [tree for tree in _parsed(text) if isinstance(tree, list)]
+        self._functions = {tree[1]: tree for tree in trees if tree[0] == "func"}
+        self.short: dict[str, Short] = dict(below.short) if below is not None else {}
         self._done: dict[str, list[Tree]] = {}
         self._open: set[str] = set()
         for name in self._functions:
             self._visit(str(name))
-        self.text = "\n".join(map(_written, self._done.values()))
+        others = (tree for tree in trees if tree[0] != "func")
+        self.text = "\n".join(map(_written, (*others, *self._done.values())))
 
     def _visit(self, name: str) -> None:
         if name in self._done or name in self._open or name not in self._functions:
@@ -52,14 +59,16 @@ class Inliner:
             if part[:1] == ["call"]:
                 self._visit(str(part[1]))
         expansion = Expansion(self.short)
-        body = [expansion.of(part) for part in function[2:]]
-        head = next((i for i, part in enumerate(body) if not _is_head(part)), len(body))
-        extra: list[Tree] = [["local", local, type_] for local, type_ in expansion.locals]
-        self._done[name] = ["func", name, *body[:head], *extra, *body[head:]]
+        heads: dict[str, list[Tree]] = {"export": [], "param": [], "result": [], "local": []}
+        body: list[Tree] = []
+        for part in map(expansion.of, function[2:]):
+            heads.get(str(part[0]), body).append(part)
+        heads["local"].extend(expansion.locals)
+        self._done[name] = ["func", name, *chain.from_iterable(heads.values()), *body]
         self._open.discard(name)
-        short = _short_form(body[:head], extra, body[head:])
-        if short is not None:
-            self.short[name] = short
+        inner = list(_parts(body))
+        if len(inner) <= SHORT and "loop" not in inner:
+            self.short[name] = Short(heads["param"], heads["local"], heads["result"], body)
 
 
 class Expansion:
@@ -67,8 +76,8 @@ class Expansion:
 
     def __init__(self, short: dict[str, Short]) -> None:
         self._short = short
-        self.locals: list[tuple[str, str]] = []
-        """The new locals with their types."""
+        self.locals: list[list[Tree]] = []
+        """The new locals, as they are declared."""
         self._count = 0
 
     def call(self, function: str, arguments: list[str]) -> str | None:
@@ -88,14 +97,14 @@ class Expansion:
             return None
         self._count += 1
         label = f"{name}.{self._count}"
-        declared = (*short.parameters, *short.locals)
-        names = {local: f"{label}.{local[1:]}" for local, _ in declared}
-        self.locals += [(names[local], type_) for local, type_ in declared]
-        result: list[Tree] = [["result", short.result]] if short.result else []
-        zeros: list[Tree] = [[f"{type_}.const", "0"] for _, type_ in short.locals]
-        values = [*arguments, *zeros]
-        sets: list[Tree] = [["local.set", name, value] for name, value in zip(names.values(), values, strict=True)]
-        return ["block", label, *result, *sets, *(_renamed(part, names, label) for part in short.body)]
+        sets: list[Tree] = []
+        names: dict[str, str] = {}
+        zeros: list[Tree] = [[f"{local[2]}.const", "0"] for local in short.locals]
+        for local, value in zip((*short.parameters, *short.locals), (*arguments, *zeros), strict=True):
+            fresh = names[str(local[1])] = f"{label}.{local[1][1:]}"
+            self.locals.append(["local", fresh, local[2]])
+            sets.append(["local.set", fresh, value])
+        return ["block", label, *short.result, *sets, *(_renamed(part, names, label) for part in short.body)]
 
 
 def _renamed(tree: Tree, names: dict[str, str], label: str) -> Tree:
@@ -114,23 +123,6 @@ def _renamed(tree: Tree, names: dict[str, str], label: str) -> Tree:
     return [*head, *(_renamed(part, names, label) for part in rest)]
 
 
-def _short_form(head: list[Tree], extra: list[Tree], body: list[Tree]) -> Short | None:
-    parts = [part for part in (*head, *extra) if isinstance(part, list)]
-    inner = list(_parts(body))
-    if len(inner) > SHORT or "loop" in inner or any(part[0] == "export" for part in parts):
-        return None
-    declarations: dict[str, list[tuple[str, str]]] = {"param": [], "local": []}
-    for part in parts:
-        if part[0] in declarations:
-            declarations[str(part[0])].append((str(part[1]), str(part[2])))
-    result = next((str(part[1]) for part in parts if part[0] == "result"), "")
-    return Short(declarations["param"], declarations["local"], result, body)
-
-
-def _is_head(tree: Tree) -> bool:
-    return isinstance(tree, list) and tree[0] in ("param", "result", "local", "export")
-
-
 def _parts(tree: Tree) -> Iterator[Tree]:
     yield tree
     if isinstance(tree, list):
@@ -146,11 +138,41 @@ def _parsed(text: str) -> list[Tree]:
         if token == "(":
             stack.append([])
         elif token == ")":
-            last = stack.pop()
-            stack[-1].append(last)
+            tree = stack.pop()
+            stack[-1] += _written_out(tree)
         else:
             stack[-1].append(token)
     return stack[0]
+
+
+def _written_out(tree: list[Tree]) -> list[Tree]:
+    """Return the trees that another stands for. The name of a local stands for its value, a number or a placeholder for
+    a constant of 32 bits; ``until`` is a loop that ends when its test is true, ``each`` one over the addresses of the
+    items of a list."""
+    head = str(tree[0])
+    if head in DECLARED or head.endswith((".const", ".shuffle")):
+        return [tree]
+    first = 3 if head == "each" else 2 if head in NAMED else 1
+    match [*tree[:first], *map(_operand, tree[first:])]:
+        case ["until", str(label), test, *body]:
+            again = f"{label}.again"
+            return [["block", label, ["loop", again, ["br_if", label, test], *body, ["br", again]]]]
+        case ["each", str(at), str(end), items, *body]:
+            here: Tree = ["local.get", at]
+            next_: Tree = ["local.set", at, ["i32.add", here, ["i32.const", "4"]]]
+            return [
+                ["local.set", at, ["i32.add", items, ["i32.const", "4"]]],
+                ["local.set", end, ["call", "$end_of", items]],
+                *_written_out(["until", f"{at}.done", ["i32.eq", here, ["local.get", end]], *body, next_]),
+            ]
+        case other:
+            return [other]
+
+
+def _operand(tree: Tree) -> Tree:
+    if isinstance(tree, str) and tree[0] == "$":
+        return ["local.get", tree]
+    return ["i32.const", tree] if isinstance(tree, str) and tree[0] in "-{0123456789" else tree
 
 
 def _written(tree: Tree) -> str:

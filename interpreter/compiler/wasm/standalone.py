@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from msgspec import Struct
-
 from interpreter.compiler.build.exports import Standalone
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD
-from interpreter.compiler.wasm.assemble import Bots, Plan, assembled
+from interpreter.compiler.wasm.assemble import Bots, assembled
 from interpreter.compiler.wasm.runtime import written
 
-__all__ = ["EXPORTS", "StandaloneModule", "standalone_module"]
+__all__ = ["EXPORTS", "standalone_module"]
 
 EXPORTS = {
     "new_game": ("(seed: i64)", "starts a game and runs it to its first decision"),
@@ -36,33 +32,17 @@ EXPORTS = {
 UNDO_BYTES = 16 * 1024 * 1024
 
 
-class StandaloneModule(Struct, frozen=True):
-    """Text and memory plan of a standalone module, and the addresses of a view and its mask."""
-
-    text: str
-    plan: Plan
-    buffer: int
-    mask: int
-
-
-def standalone_module(builder: ModuleBuilder, first: bytes, bots: Bots, streams: Sequence[int]) -> StandaloneModule:
-    """Build the module. ``streams`` has for each seat the hash of the name of its bot's stream."""
+def standalone_module(builder: ModuleBuilder, first: bytes, bots: Bots) -> tuple[str, dict[str, int]]:
+    """Return the text of the module, and the numbers in its hand-written parts."""
     memory = builder.memory
     faces = Standalone(builder)
     own = faces.functions()
     builder.functions.update(own)
-    strides = builder.decisions.strides()
-    seated = "\n".join(
-        f"  (call $seat_bot (i32.const {seat}) (i32.const 0) (local.get $seed) (i64.const {stream}))"
-        for seat, stream in enumerate(streams)
-    )
-
-    def face(plan: Plan) -> str:
-        return written("standalone.wat").format(
-            **plan.numbers,
-            **{"buffer": faces.buffer, "mask": faces.mask, "cells": memory.frames - STATE, "seated": seated},
-            **{"masks": builder.constants.layout.size * WORD, "strides": strides},
-        )
-
-    text, plan = assembled(builder, first, bots, own, face, UNDO_BYTES)
-    return StandaloneModule(text, plan, faces.buffer, faces.mask)
+    numbers = {
+        "buffer": faces.buffer,
+        "mask": faces.mask,
+        "cells": memory.frames - STATE,
+        "masks": builder.constants.layout.size * WORD,
+    }
+    face = written("standalone.wat")
+    return assembled(builder, first, bots, own, face, numbers, undo_bytes=UNDO_BYTES)

@@ -1,6 +1,6 @@
 """Whole games in a module: calls, and their results as rows, records and sums.
 
-See :mod:`interpreter.compiler.wasm.whole_layout` for records and sums.
+See :mod:`interpreter.compiler.wasm.driver` for records and sums.
 """
 
 from __future__ import annotations
@@ -10,18 +10,21 @@ from dataclasses import dataclass
 
 from msgspec import Struct
 
-from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.shapes import WORD, Unsupported, signed
+from interpreter.compiler.wasm.driver import BOT_STREAM, ENTRY, LONG, PLACES
 from interpreter.compiler.wasm.instance import Trap
-from interpreter.compiler.wasm.module import Compiled
-from interpreter.compiler.wasm.whole_layout import ENTRY, LONG, ROW, places
+from interpreter.compiler.wasm.module import ASKED, Compiled
 from interpreter.kernel.chance import Draws
+from interpreter.lowering.constants import MAXIMUM_STILL
 from interpreter.plain.machine import Code
 
 __all__ = ["GAMES_ALONE", "MEASURED", "SUMMED", "Games", "Playout", "Whole"]
 
 GAMES_ALONE, MEASURED, SUMMED = range(3)
 """Modes of playing games: without measurements, with records, with records and sums."""
+NEVER = 2**31 - 1
+MOST_GIVEN_UP = 4
+"""A module is no longer used once it has given up more games than this, and more than it has played."""
 
 
 class Playout(Struct, frozen=True):
@@ -56,31 +59,28 @@ class Games:
 
 
 class Whole:
-    """Plays whole games in a module. The bots stay seated between calls."""
+    """Plays whole games in a module, by a bot on each of the first seats; no other seat may decide."""
 
     def __init__(self, built: Compiled) -> None:
         self.built = built
-        instance = built.instance
-        self._games, self._rest = instance.function("games", long=True), instance.function("rest", long=True)
-        self._playout = instance.function("playout", long=True)
-        self._calm, self._seat = instance.function("calm"), instance.function("seat")
+        instance, numbers = built.instance, built.numbers
+        self._games, self._play_out = (instance.function(name, long=True) for name in ("games", "play_out"))
+        self._calm = instance.function("calm")
         self._words, self._longs, self._bytes = instance.words, instance.longs, instance.bytes
-        areas = built.whole
-        self._rows, self._entries, self._records = areas["rows"] // LONG, areas["entries"], areas["records"]
-        self._out = areas["players"] // WORD
-        self._asked = STATE // WORD + 1
-        self._options = built.addresses["options"]
         self._seats = len(built.builder.constants.seats)
-        self._ranks, self._width, self._row = (size // LONG for size in places(built.builder))
-        self._seated: tuple[int, ...] = ()
+        self._rows, self._row, self._ranks, self._width = (
+            numbers[name] // LONG for name in ("rows", "row_bytes", "ranks", "rank_bytes")
+        )
+        self._done = self._given_up = 0
+        """Numbers of games that are done, and of calls in which the first game trapped."""
+        self._finished, self._known, self._records_end = (
+            numbers[name] // WORD for name in ("finished", "known", "records_end")
+        )
 
-    def seat(self, bots: Sequence[int]) -> None:
-        """Put bots on the first seats; no other seat may decide."""
-        if self._seated != tuple(bots):
-            for seat, bot in enumerate(bots):
-                self._seat(seat, bot, 0)
-            self._words[self._out] = len(bots)
-            self._seated = tuple(bots)
+    @property
+    def gives_up(self) -> bool:
+        """Return whether the module has trapped in too many games to be of use."""
+        return self._given_up > max(MOST_GIVEN_UP, self._done)
 
     def games(self, seeds: Sequence[int], bots: Sequence[int], limit: int, what: int = MEASURED) -> Games:
         """Play a game for each of these seeds, at most :data:`MOST_GAMES`.
@@ -88,57 +88,71 @@ class Whole:
         Stop before a game in which the module traps or, with sums, for which there is no room.
         """
         self.built.leave()
-        self.seat(bots)
         for number, seed in enumerate(seeds):
             self._longs[self._rows + number * self._row] = signed(seed)
-        return self._played(lambda: self._games(len(seeds), limit, what))
+        is_all = self._played(bots, lambda: self._games(len(seeds), limit, what))
+        return self._told(is_left_out=is_all == 0)
 
     def rest(self, data: bytes, seed: int, bots: Sequence[int], limit: int) -> Games:
         """Play the rest of a game from a state, by bots whose streams begin with a seed."""
-        self._lay(data, bots)
-        return self._played(lambda: self._rest(signed(seed), limit))
+        self._lay(data)
+        for seat in range(self._seats):
+            self.built.begin_stream(seat, Draws(seed, BOT_STREAM.format(seat)))
+        self._played(bots, lambda: self._play_out(0, limit, MAXIMUM_STILL, 1))
+        return self._told()
 
-    def _played(self, play: Callable[[], int]) -> Games:
-        is_all = 1
-        self._words[self._out + 1] = self._words[self._out + 3] = 0
+    def _lay(self, data: bytes) -> None:
+        self.built.leave()
+        self.built.restore(data)
+
+    def _played(self, bots: Sequence[int], play: Callable[[], int]) -> int | None:
+        """Play with bots on the first seats. Return None if the module traps."""
+        self._words[self._finished] = self._words[self._known] = 0
+        for seat, bot in enumerate(bots):
+            self.built.sit(seat, bot)
         try:
-            is_all = play()
+            return play()
         except Trap:
             self._calm()
-        _, done, _, known = self._words[self._out : self._out + 4].tolist()
-        first, end = self._rows, self._rows + done * self._row
-        longs, words = self._longs[first:end], self._words[2 * first : 2 * end]
-        decisions, free, rounds, *places = (
-            words[at :: 2 * self._row].tolist() for at in (2, 3, 4, *range(ROW // WORD, ROW // WORD + self._seats))
+            return None
+        finally:
+            for seat in range(len(bots)):
+                self.built.sit(seat, None)
+
+    def _told(self, *, is_left_out: bool = False) -> Games:
+        first, end = self._rows, self._rows + self._words[self._finished] * self._row
+        self._done += self._words[self._finished]
+        self._given_up += not self._words[self._finished]
+        longs, words, known = self._longs[first:end], self._words[2 * first : 2 * end], self._words[self._known]
+        decisions, free, rounds, *of_seats = (
+            words[at :: 2 * self._row].tolist()
+            for at in (2, 3, 4, *range(PLACES // WORD, PLACES // WORD + self._seats))
         )
         keys = [
             [longs[at :: self._row].tolist() for at in range(seat, seat + self._width)]
             for seat in range(self._ranks, self._ranks + self._seats * self._width, self._width or 1)
         ] or [[] for _ in range(self._seats)]
-        sums = memoryview(self._bytes[self._entries : self._entries + known * ENTRY].tobytes()).cast("q")
-        return Games(decisions, free, rounds, list(zip(*places, strict=True)), keys, sums, not is_all)
+        entries = self.built.numbers["entries"]
+        sums = memoryview(self._bytes[entries : entries + known * ENTRY].tobytes()).cast("q")
+        return Games(decisions, free, rounds, list(zip(*of_seats, strict=True)), keys, sums, is_left_out)
 
     @property
     def records(self) -> bytes:
-        return self._bytes[self._records : self._words[self._out + 2]].tobytes()
-
-    def _lay(self, data: bytes, bots: Sequence[int]) -> None:
-        self.built.leave()
-        self.built.restore(data)
-        self.seat(bots)
-
-    def keys(self) -> tuple[tuple[int, ...], ...]:
-        """Return the ranking keys of the seats after a single game."""
-        start, width = self._rows + self._ranks, self._width
-        return tuple(tuple(self._longs[start + at * width :][:width].tolist()) for at in range(self._seats))
+        return self._bytes[self.built.numbers["records"] : self._words[self._records_end]].tobytes()
 
     def playout(self, data: bytes, first: Code, stream: Draws, bots: Sequence[int], limit: int) -> Playout | None:
         """Apply a choice to a state, then let bots with one stream play to the end; return None if the module traps."""
-        self._lay(data, bots)
+        self._lay(data)
+        self.built.begin_stream(0, stream)
         try:
-            option = self.built.record(self._words[self._asked], first)
-            self._bytes[self._options : self._options + len(option)] = option
-            decisions = self._playout(self._options, stream.signed_origin, stream.used, limit)
-        except (Trap, Unsupported):
+            option = self.built.write(self._words[ASKED], first)
+        except Unsupported:
             return None
-        return Playout(self.keys() if decisions < limit else None)
+        if self._played(bots, lambda: self._play_out(option, limit, NEVER, 0)) is None:
+            return None
+        if self._words[2 * self._rows + 2] >= limit:
+            return Playout(None)
+        if not self._words[self._finished]:  # somebody else decides
+            return None
+        keys = self._rows + self._ranks
+        return Playout(tuple(tuple(self._longs[keys + at * self._width :][: self._width]) for at in range(self._seats)))
