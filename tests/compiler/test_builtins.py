@@ -17,7 +17,6 @@ from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.effect_analysis import may_fail
 from interpreter.compiler.ir.ops import inner
 from interpreter.compiler.wasm.assemble import FUEL, assembled
 from interpreter.compiler.wasm.codec import Codec
@@ -45,6 +44,7 @@ from interpreter.language.types import (
     Type,
 )
 from interpreter.lowering.constants import RuleFailure
+from interpreter.lowering.effect_analysis import may_fail
 from interpreter.plain.builtin_functions import OF_GAME, OF_VALUES
 from tests.small import FAMILY, MAP, RULESET, loaded, outcome, write
 

@@ -14,6 +14,7 @@ from interpreter.compiler.ir import ops
 from interpreter.language import core
 from interpreter.language.types import CardHolderType, PilesType, TokenHolderType
 from interpreter.language.walk import descendants
+from interpreter.lowering.effect_analysis import Reader
 from interpreter.plain.machine import Machine
 
 __all__ = ["Module"]
@@ -30,6 +31,7 @@ class Module:
         self.shapes = Shapes(self.constants, rooms)
         self.memory = Memory(self.constants, self.shapes)
         self.frame = cache(partial(frame_shape, self.program, self.shapes))
+        self.reader = Reader(self.program)
         self.functions: dict[str, ops.Function] = {}
         self.left_out: dict[str, str] = {}
         self.tight: list[str] = []

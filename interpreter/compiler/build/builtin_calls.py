@@ -69,7 +69,7 @@ class Builtins(Cells):
             b.add(ops.Charge(ops.Constant(4)))
             b.give(build(b))
 
-        memo = ops.Memo(keys, 1 + size, listed=True)
+        memo = ops.Memo(keys, self.module.reader.reads(nodes, locals_), 1 + size, listed=True)
         head = ops.Function(name, parameters, "i32", about=f"{kind} at {nodes[0].span}", memo=memo)
         return ops.Call(self.declare(head, body), arguments)
 

@@ -17,7 +17,6 @@ from interpreter.compiler.build.base_module import Module
 from interpreter.compiler.build.memory import TIGHT, Slot
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.effect_analysis import fits
 from interpreter.compiler.ir.helpers import helpers
 from interpreter.language.types import Type
 
@@ -202,7 +201,7 @@ class FunctionBuilder:
     def capped(self, value: ops.Value) -> ops.Value:
         """Return a number, with a trap if it is so large that sums of such numbers, as many as one decision can
         compute, could overflow 64 bits."""
-        if value.rep != "i64" or fits(value):
+        if value.rep != "i64" or ops.fits(value):
             return value
         kept = self.kept(value)
         self.fail_if(ops.either(kept < -LARGEST, kept > LARGEST), "a number that is too large")

@@ -16,10 +16,10 @@ from interpreter.compiler.build.function import ONE, ZERO
 from interpreter.compiler.build.kept_forms import KeptForms
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.effect_analysis import may_fail
 from interpreter.language import core
 from interpreter.language.builtins import Builtin
 from interpreter.language.types import INT, SEAT, CardType, NeverType, Type
+from interpreter.lowering.effect_analysis import may_fail
 
 __all__ = ["Each", "Loops", "Source"]
 

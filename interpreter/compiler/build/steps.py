@@ -10,12 +10,12 @@ from interpreter.compiler.build.delayed_blocks import DelayedBlocks
 from interpreter.compiler.build.function import ONE, ZERO
 from interpreter.compiler.build.shapes import WORD, Unsupported, parameter_types, signed
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.effect_analysis import may_fail
 from interpreter.kernel.chance import name_hash
 from interpreter.language import core
 from interpreter.language.model import RuleLayer
 from interpreter.language.types import INT, NOTHING, CardType, IntType, PileType, PlaceType, TokenHolderType, Type
 from interpreter.language.walk import descendants
+from interpreter.lowering.effect_analysis import may_fail
 from interpreter.plain.closures import MAXIMUM_PASSES
 
 __all__ = ["FunctionGroup", "Steps"]

@@ -4,8 +4,7 @@ A :class:`Function` is a list of statements over typed values. A value is a tree
 statement sets a variable, writes memory or transfers control. Numbers of the language are ``i64``, everything else is
 ``i32``: indexes of cards, seats, nodes and kinds, booleans (0, 1), and addresses of lists, bags and records.
 
-:mod:`interpreter.compiler.ir.effect_analysis` computes what an op reads and writes: a :class:`Load` or :class:`Store`
-of the state names its *group* of cells.
+A :class:`Load` or :class:`Store` of the state names its *group* of cells, for readers of the IR.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from msgspec import Struct
 from interpreter.base.lazy import Lazy
 from interpreter.base.tree import Placed, field_types
 from interpreter.language.types import Type
+from interpreter.lowering.effect_analysis import Reads
 
 Rep = Literal["i32", "i64"]
 """Register type of a value."""
@@ -362,11 +362,12 @@ class Key(Struct, frozen=True):
 class Memo(Struct, frozen=True):
     """Memo table of a function without effects, whose result depends on its arguments and on cells.
 
-    ``words`` is 0 for a result of one word; else the maximum size of the list (``listed``), bag or record that it
-    points to.
+    ``reads`` are those cells. ``words`` is 0 for a result of one word; else the maximum size of the list (``listed``),
+    bag or record that it points to.
     """
 
     keys: tuple[Key, ...]
+    reads: Reads
     words: int = 0
     listed: bool = False
 
@@ -420,6 +421,19 @@ def both(first: Value, second: Value) -> Value:
 def either(first: Value, second: Value) -> Value:
     """Return the test that one of two holds; the second is evaluated only if the first does not hold."""
     return Select(first, Constant(1), second)
+
+
+def fits(value: Value) -> bool:
+    """Return whether a number certainly fits into a word because it comes from one."""
+    match value:
+        case ToNumber():
+            return True
+        case Constant(number):
+            return -(2**31) <= number < 2**31
+        case Select(_, then, otherwise):
+            return fits(then) and fits(otherwise)
+        case _:
+            return False
 
 
 def split(address: Value) -> tuple[int, Value | None, int]:

@@ -9,7 +9,6 @@ from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD, halves
 from interpreter.compiler.build.steps import Steps
-from interpreter.compiler.ir.effect_analysis import Cells
 from interpreter.compiler.passes import optimised
 from interpreter.compiler.passes.context import Context
 from interpreter.compiler.wasm.emit import text_of
@@ -17,7 +16,7 @@ from interpreter.compiler.wasm.instance import PAGE
 from interpreter.compiler.wasm.runtime import graph_cache_words, written
 from interpreter.compiler.wasm.runtime_inliner import inliner
 from interpreter.compiler.wasm.whole_layout import reserve, whole_text
-from interpreter.language.types import NODE, PieceType
+from interpreter.language.types import NODE
 
 __all__ = ["FUEL", "Plan", "assembled", "built"]
 
@@ -94,22 +93,11 @@ def built(
     builder.finish()
     chosen = chain.from_iterable(names.values() for names in (*decisions.values(), *bots))
     roots = frozenset((*stretches, *chosen, rank, *further))
-    wholes = builder.shapes.count(NODE)
-    context = Context(builder.memory, _cells(builder), len(builder.constants.seats), roots, tuple(stretches), wholes)
-    return decisions, context
-
-
-def _cells(builder: ModuleBuilder) -> Cells:
-    model, groups = builder.constants.model, builder.memory.groups
+    model, memory, seats = builder.constants.model, builder.memory, len(builder.constants.seats)
     of_seats = frozenset(name for name, group in model.groups.items() if group.owner == "seat")
-    owners, parts = {}, {}
-    places = builder.memory.tables.get("node.places")
-    if "piece" in groups and places is not None:
-        parts["piece"] = places
-    if "piece" in groups:
-        kinds, pieces = max(1, len(builder.constants.pieces)), builder.shapes.count(PieceType())
-        owners["piece"] = builder.memory.words([piece // kinds for piece in range(pieces)])
-    return Cells(groups, of_seats, owners, parts)
+    owners = memory.words(builder.constants.statics["piece.owner"]) if "piece" in memory.groups else 0
+    wholes = builder.shapes.count(NODE)
+    return decisions, Context(memory, of_seats, owners, seats, roots, tuple(stretches), wholes)
 
 
 def assembled(
@@ -183,7 +171,7 @@ def _touched(builder: ModuleBuilder, context: Context) -> Iterator[str]:
     own_piece = context.touched["piece"].own_row if "piece" in context.touched else 0
     for name, group in builder.memory.groups.items():
         touched = context.touched[name]
-        owned = name in context.cells.of_seats
+        owned = name in context.of_seats
         for number in range(group.count):
             everywhere = touched.all_rows if owned or name == "piece" else touched.all_rows | touched.own_row
             own, row = (touched.own_row, context.dirty + 8 * number) if owned else (0, context.dirty)
@@ -201,7 +189,7 @@ def _touched(builder: ModuleBuilder, context: Context) -> Iterator[str]:
             f"  (i64.store (i32.const {row}) (i64.or (i64.load (i32.const {row})) (local.get $mask)))"
             for row in range(context.dirty, context.dirty + 8 * context.seats, 8)
         ),
-        owners=context.cells.owners.get("piece", 0),
+        owners=context.owners,
         own_piece=own_piece,
     )
 
