@@ -75,9 +75,9 @@ class Builtins(Cells):
 
     def keys(self, types: Sequence[Type]) -> tuple[ops.Key, ...] | None:
         """Return the key ranges of parameters of these types, or None if one is not a word."""
-        return tuple(map(self._key, types)) if all(map(self.shapes.is_scalar, types)) else None
+        return tuple(map(self._key_of, types)) if all(map(self.shapes.is_scalar, types)) else None
 
-    def _key(self, type_: Type) -> ops.Key:
+    def _key_of(self, type_: Type) -> ops.Key:
         extent = self.shapes.count(type_)
         if isinstance(type_, IntType) or not extent:
             return ops.Key()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from typing import Self, TypeVar
 
 from msgspec.structs import replace
@@ -37,6 +38,10 @@ class FunctionBuilder:
     def __init__(self, module: Module) -> None:
         self.module, self.program, self.constants = module, module.program, module.constants
         self.model, self.shapes, self.memory = module.constants.model, module.shapes, module.memory
+        self.clear()
+
+    def clear(self) -> None:
+        """Prepare for a new function."""
         self.body: list[ops.Statement] = []
         self.locals: dict[int, ops.Var | Slot] = {}
         self.span: Span = NOWHERE
@@ -46,7 +51,8 @@ class FunctionBuilder:
 
     def made(self, head: ops.Function, build: Callable[[Self], None]) -> ops.Function:
         """Return a function with the body that ``build`` adds. If it cannot be compiled, it traps when it is called."""
-        builder = type(self)(self.module)
+        builder = copy(self)
+        builder.clear()
         try:
             build(builder)
         except Unsupported as error:

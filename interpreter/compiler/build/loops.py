@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from interpreter.compiler.build.function import ONE, ZERO
 from interpreter.compiler.build.kept_forms import KeptForms
+from interpreter.compiler.build.memory import Slot
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.language import core
@@ -158,12 +159,19 @@ class Loops(KeptForms, ABC):
     # --- consumers
 
     @contextmanager
-    def passing(self, *tests: core.Expression | None) -> Iterator[None]:
-        """Run the statements inside only if all tests hold; later tests are evaluated only if earlier ones hold."""
+    def passing(
+        self, *tests: core.Expression | None, locals_: dict[int, ops.Var | Slot] | None = None
+    ) -> Iterator[None]:
+        """Run the statements inside only if all tests hold; later tests are evaluated only if earlier ones hold.
+
+        The tests may have other locals than the statements.
+        """
         with ExitStack() as open_:
             for test in tests:
                 if test is not None:
-                    open_.enter_context(self.when(self.value(test)))
+                    with self.scoped(self.locals if locals_ is None else locals_):
+                        holds = self.value(test)
+                    open_.enter_context(self.when(holds))
             yield
 
     def combinations(

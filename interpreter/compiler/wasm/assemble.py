@@ -81,7 +81,7 @@ def built(
 
     ``further`` names functions that are also called from outside.
     """
-    of_rules = map(builder.stretches.function, range(len(builder.program.stretches)))
+    of_rules = map(builder.stretches.stretch, range(len(builder.program.stretches)))
     stretches = [builder.add(function) for function in chain(of_rules, builder.phases.stretches())]
     for function in builder.phases.helpers():
         builder.add(function)
