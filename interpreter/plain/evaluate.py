@@ -47,11 +47,13 @@ def measure_of(type_: Type) -> Callable[[Value, Span], int]:
 class Evaluator:
     """Compiles expressions to closures."""
 
-    def __init__(self, program: Program, constants: Constants, meter: Meter, called: Mapping[str, Called]) -> None:
-        self.program, self.constants, self.meter = program, constants, meter
+    called: Mapping[str, Called]
+    """The rules by the ids of their layers: functions and verdicts, whose results are memoised until the next change,
+    and procedures without a frame."""
+
+    def __init__(self, program: Program, constants: Constants) -> None:
+        self.program, self.constants, self.meter = program, constants, Meter()
         self.base = constants.layout.base
-        self._called = called
-        """The functions of the rules, by the ids of their layers."""
         self._closures: dict[int, tuple[core.Expression, Evaluate]] = {}
         """Trees and their closures, by the identity of the tree."""
 
@@ -228,7 +230,7 @@ class Evaluator:
         target = self.program.target(node)
         compile_ = self.kept if self.program.reach.procedures[target].form == "does" else self.compile
         arguments = tuple(compile_(argument) for argument in node.arguments)
-        called, span, layer_at = self._called, node.span, self.program.layer_at
+        called, span, layer_at = self.called, node.span, self.program.layer_at
 
         def call(state: State, env: Env) -> Value:
             values = tuple([argument(state, env) for argument in arguments])

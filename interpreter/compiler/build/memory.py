@@ -18,7 +18,7 @@ from msgspec import Struct
 from interpreter.compiler.build.shapes import WORD, Shapes, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.kernel.state import Value
-from interpreter.language.types import NOTHING, BagType, NeverType, NoneType, NothingType, Type, join
+from interpreter.language.types import NOTHING, NeverType, NoneType, NothingType, Type, join
 from interpreter.lowering.constants import Constants
 from interpreter.lowering.lower import Program
 
@@ -91,8 +91,6 @@ class Memory:
         if shapes.is_listed(type_):
             item = shapes.item(type_)
             return self.words([len(value), *(self.constant(part, item) for part in value)])
-        if isinstance(type_, BagType):
-            return self.words(value)
         return self.words([self.constant(part, of) for part, of in zip(value, shapes.fields(type_), strict=True)])
 
     def table(self, name: str, values: Sequence[Value], type_: Type) -> int:
