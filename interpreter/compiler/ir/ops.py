@@ -9,15 +9,15 @@ A :class:`Load` or :class:`Store` of the state names its *group* of cells, for r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
-from typing import Literal, cast
+from typing import ClassVar, Literal, cast
 
 from msgspec import Struct
 
-from interpreter.base.lazy import Lazy
-from interpreter.base.tree import Placed, field_types
+from interpreter.base.tree import Placed
 from interpreter.language.types import Type
+from interpreter.language.walk import descendants
 from interpreter.lowering.effect_analysis import Reads
 
 Rep = Literal["i32", "i64"]
@@ -38,30 +38,10 @@ class CellGroup(Struct, frozen=True):
 class Op(Struct, frozen=True, gc=False):
     """Base class of the IR."""
 
-    @property
-    def parts(self) -> list[Part]:
-        """Direct parts: ops and non-empty tuples of ops."""
-        return [part for name in fields_with_ops[type(self)] if (part := getattr(self, name))]
+    apart: ClassVar = ("rep",)
 
 
 Part = Op | tuple["Part", ...]
-
-fields_with_ops = Lazy[type[Op], tuple[str, ...]](
-    lambda kind: tuple(name for name, type_ in field_types(kind).items() if "Value" in type_ or "Statement" in type_)
-)
-"""Names of the fields of a class that contain ops, by their annotations."""
-
-
-def inner(part: Part) -> Iterator[Op]:
-    """Yield an op and all ops in it, in preorder; tuples are flattened."""
-    stack: list[Part] = [part]
-    while stack:
-        current = stack.pop()
-        if isinstance(current, tuple):
-            stack.extend(current[::-1])
-        else:
-            yield current
-            stack.extend(current.parts[::-1])
 
 
 # --- values ----------------------------------------------------------------------------------------------------------
@@ -257,6 +237,8 @@ class Action(Op, Placed, frozen=True):
 class Set(Action, frozen=True):
     """Set a variable, or a global of the machine."""
 
+    apart: ClassVar = ("var",)
+
     var: Var | Global
     value: Value
 
@@ -388,7 +370,7 @@ class Function(Op, frozen=True, dict=True, gc=True):
     @cached_property
     def ops(self) -> tuple[Op, ...]:
         """All ops of the body, in preorder."""
-        return tuple(inner(self.body))
+        return cast("tuple[Op, ...]", tuple(descendants(self.body)))
 
     @cached_property
     def called(self) -> tuple[str, ...]:

@@ -30,8 +30,9 @@ from interpreter.compiler.build.shapes import WORD, signed
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.cost import CALL, RECURSIVE, cost_of
 from interpreter.compiler.ir.helpers import helpers
-from interpreter.compiler.ir.rewrite import callees_first, rewritten
+from interpreter.compiler.ir.rewrite import callees_first
 from interpreter.compiler.passes.context import Context, Functions, Touched
+from interpreter.language.walk import rewritten
 
 __all__ = ["memoise"]
 
