@@ -344,19 +344,14 @@ class Lowering:
 
     def _suspends(self, step: core.Step) -> bool:
         """Return whether a step can suspend, call with a frame, return or end the game: such a step ends a stretch."""
-        match step:
-            case core.Ask() | core.Settles() | core.Ends() | core.Returns():
-                return True
-            case core.Branch():
-                return any(self._suspends(inner) for inner in (*step.then, *step.otherwise))
-            case core.Iterate():
-                return step.turn or any(self._suspends(inner) for inner in step.body)
-            case core.Repeat():
-                return any(self._suspends(inner) for inner in step.body)
-            case core.SetLocal(_, value) | core.SetCell(_, value) | core.Performs(value):
-                return self._call_suspends(value)
-            case _:
-                return False
+        for node in descendants(step):
+            match node:
+                case core.Ask() | core.Settles() | core.Ends() | core.Returns() | core.Iterate(turn=True):
+                    return True
+                case core.SetLocal(_, value) | core.SetCell(_, value) | core.Performs(value):
+                    if self._call_suspends(value):
+                        return True
+        return False
 
     def _call_suspends(self, value: core.Expression) -> bool:
         if not isinstance(value, core.CallRule | core.CallBase):

@@ -153,9 +153,9 @@ class FunctionBuilder:
         self.add(ops.While(label, test, tuple(inner), step, span=span))
 
     @contextmanager
-    def counted(self, count: ops.Value, name: str = "number", first: ops.Value = ZERO) -> Iterator[ops.Value]:
-        """Run the statements inside for each number from ``first`` below a count."""
-        number = self.var("i32", name, first)
+    def counted(self, count: ops.Value, name: str = "number") -> Iterator[ops.Value]:
+        """Run the statements inside for each number from 0 below a count."""
+        number = self.var("i32", name, ZERO)
         with self.repeated("each", number < count, ops.Set(number, number + 1)):
             yield number
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.rewrite import callees_first
+from interpreter.compiler.ir.call_order import callees_first
 from interpreter.compiler.passes.context import Context, Functions
 from interpreter.language.walk import rewritten
 

@@ -28,9 +28,9 @@ from msgspec.structs import replace
 
 from interpreter.compiler.build.shapes import WORD, signed
 from interpreter.compiler.ir import ops
+from interpreter.compiler.ir.call_order import callees_first
 from interpreter.compiler.ir.cost import CALL, RECURSIVE, cost_of
 from interpreter.compiler.ir.helpers import helpers
-from interpreter.compiler.ir.rewrite import callees_first
 from interpreter.compiler.passes.context import Context, Functions, Touched
 from interpreter.language.walk import rewritten
 
