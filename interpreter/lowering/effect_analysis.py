@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from interpreter.base.lazy import Lazy
 from interpreter.language import core
 from interpreter.language.builtins import Builtin
-from interpreter.language.model import Model
+from interpreter.language.model import Model, RuleLayer
 from interpreter.language.types import CardHolderType, CollectionType, StockType, TokenHolderType, Type
 from interpreter.language.walk import descendants
 from interpreter.lowering.lower import Program
@@ -58,10 +58,7 @@ class Reader:
         return found
 
     def _rule(self, target: str) -> _Text:
-        layer = self.program.reach.procedures[target]
-        own = tuple(core.Local(index, name) for index, (name, _) in enumerate(layer.parameters))
-        below = core.CallBase(layer.rule, layer.layer - 1, own) if layer.guard is not None else None
-        return _Text(self.program, (layer.body, layer.guard, below))
+        return _Text(self.program, _run_by(self.program.reach.procedures[target]))
 
 
 class _Text:
@@ -129,6 +126,14 @@ class _Text:
         return None
 
 
+def _run_by(layer: RuleLayer) -> tuple[object, ...]:
+    """Return what a call of a layer may evaluate: its text, and a call of the layer below if it has a guard."""
+    if layer.guard is None:
+        return (layer.body,)
+    own = tuple(core.Local(index, name) for index, (name, _) in enumerate(layer.parameters))
+    return layer.body, layer.guard, core.CallBase(layer.rule, layer.layer - 1, own)
+
+
 def groups_alike(model: Model, type_: Type) -> list[str]:
     """Return the groups that can contain a holder of which only the type is known."""
     alike = next((forms for forms in ALIKE if isinstance(type_, forms)), type(type_))
@@ -156,7 +161,6 @@ def may_fail(program: Program, tree: object, _open: frozenset[str] = frozenset()
                 layer = program.reach.procedures[target]
                 if target in _open or layer.form == "does":
                     return True
-                below = core.CallBase(layer.rule, layer.layer - 1, ()) if layer.guard is not None else ()
-                if may_fail(program, (layer.body, layer.when, below), _open | {target}):
+                if may_fail(program, _run_by(layer), _open | {target}):
                     return True
     return False

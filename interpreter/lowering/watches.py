@@ -51,9 +51,8 @@ def wakes(program: Program, layout: Layout, watched: tuple[Watch, ...]) -> list[
     own = {rule.name: _own_groups(reader, rule) for rule in program.model.standing.values()}
     masks = [0] * layout.size
     for name, count in layout.groups:
-        woken = program.reach.wakes(name)
         for number, watch in enumerate(watched):
-            if watch.rule.name not in woken:
+            if name not in program.reach.standing_reads[watch.rule.name]:
                 continue
             mine = watch.seat is not None and name in own[watch.rule.name]
             for owner in range(count):
