@@ -28,9 +28,10 @@ from interpreter.lowering.lower import Program
 from interpreter.plain import builtin_functions as builtins
 from interpreter.plain.closures import Called, Env, Evaluate, Meter, bounded, effort, grows, weight
 
-__all__ = ["LONG", "Evaluator", "measure_of"]
+__all__ = ["LONG", "MAXIMUM_ITEMS", "Evaluator", "measure_of"]
 
 MAXIMUM_ITEMS = 20_000
+"""Maximum number of items of a range, or of two lists that are joined."""
 LONG = CollectionType | RecordType | RoomType
 ADDITIONS = {"+": add, "-": sub}
 BAG_ADDITIONS = {"+": bags.add, "-": bags.subtract}

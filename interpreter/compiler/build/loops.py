@@ -21,10 +21,10 @@ from interpreter.language import core
 from interpreter.language.builtins import Builtin
 from interpreter.language.types import INT, SEAT, CardType, NeverType, Type
 from interpreter.lowering.effect_analysis import may_fail
+from interpreter.plain.evaluate import MAXIMUM_ITEMS
 
 __all__ = ["Each", "Loops", "Source"]
 
-MAXIMUM_ITEMS = 20_000
 NUMBER = ops.Constant(0, "i64")
 
 Each = Callable[[ops.Var], None]

@@ -50,15 +50,15 @@ class Control(Decisions):
             self.set_cell("settling", ONE)
             self.goes("settle")
 
-    def _new_frame(self, words: int, name: str) -> ops.Value:
-        """Return the address of a new frame of some words; the caller fills it."""
+    def _new_frame(self, size: int, name: str) -> ops.Value:
+        """Return the address of a new frame of a size in bytes; the caller fills it."""
         frame = self.kept(ops.Global("top"), name)
-        self.fail_if(frame > self.memory.end_of_frames - words * WORD, "frames that are larger than their room")
+        self.fail_if(frame > self.memory.end_of_frames - size, "frames that are larger than their room")
         return frame
 
     def push_special(self, name: str, below: ops.Value) -> ops.Value:
         """Push a frame without locals: the special stretch to resume, and the frame to return to after that."""
-        frame = self._new_frame(FRAME_HEAD, "special")
+        frame = self._new_frame(FRAME_HEAD * WORD, "special")
         self.add(ops.Store(frame, WHERE, ops.Constant(self.special(name))))
         self.add(ops.Store(frame, INTO, ops.Constant(-1)))
         self.add(ops.Store(frame, BELOW, below))
@@ -78,9 +78,9 @@ class Control(Decisions):
         shape = self.module.frame(procedure)
         depth = self.kept(ops.Load(up, DEPTH) + 1, "depth")
         self.fail_if(depth > MAXIMUM_DEPTH, TOO_DEEP)
-        frame = self._new_frame(shape.words, "new")
+        frame = self._new_frame(shape.size, "new")
         fresh = ops.Constant(self.memory.words(shape.fresh), about="a new frame")
-        self.add(ops.CopyWords(frame, fresh, ops.Constant(shape.words)))
+        self.add(ops.CopyWords(frame, fresh, ops.Constant(len(shape.fresh))))
         self.add(ops.Store(frame, BELOW, up))
         self.add(ops.Store(frame, DEPTH, depth))
         for value, slot in zip(values, shape.slots, strict=False):
