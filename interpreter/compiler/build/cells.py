@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from interpreter.compiler.build.base_module import HOLDER
 from interpreter.compiler.build.function import ZERO
 from interpreter.compiler.build.loops import Loops
 from interpreter.compiler.build.shapes import WORD, halves, signed
@@ -23,7 +24,7 @@ class Cells(Loops):
         if isinstance(node, core.Cell):
             return *self.place(self.memory.groups[node.group], self.owner(node)), node.group
         names = "|".join(groups_alike(self.model, node.type))
-        return ops.Load(self.value(node) * WORD, self.module.addresses), 0, names or "?"
+        return ops.Load(self.value(node) * HOLDER, self.module.holders), 0, names or "?"
 
     def owner(self, cell: core.Cell) -> ops.Value:
         return self.value(cell.owner) if cell.owner is not None else ZERO
