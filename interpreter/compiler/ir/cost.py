@@ -16,15 +16,12 @@ RECURSIVE = 10_000
 
 def cost_of(part: object, of_function: Callable[[str], int]) -> int:
     """Return the cost of ops and their parts. An ``if`` costs as much as its more expensive branch."""
-    match part:
-        case tuple():
-            return sum(cost_of(each, of_function) for each in part)
-        case ops.If(test, then, otherwise):
-            return 1 + cost_of(test, of_function) + max(cost_of(each, of_function) for each in (then, otherwise))
-        case ops.Op():
-            inside = cost_of(parts(part), of_function)
-        case _:
-            return 0
+    if isinstance(part, ops.If):
+        test, then, otherwise = (cost_of(each, of_function) for each in (part.test, part.then, part.otherwise))
+        return 1 + test + max(then, otherwise)
+    inside = 0
+    for each in part if isinstance(part, tuple) else parts(part) if isinstance(part, ops.Op) else ():
+        inside += cost_of(each, of_function)
     match part:
         case ops.Constant() | ops.Var() | ops.Cell() | ops.Touch():
             return inside
@@ -32,5 +29,7 @@ def cost_of(part: object, of_function: Callable[[str], int]) -> int:
             return PASSES_OF_A_LOOP * (2 + inside)
         case ops.Call(function):
             return inside + of_function(function)
-        case _:
+        case ops.Op():
             return 1 + inside
+        case _:
+            return inside
