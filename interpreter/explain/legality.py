@@ -149,7 +149,7 @@ class _Asker:
     def _value(self, node: core.Expression, env: list[Value]) -> Value:
         self._functions.begin(self._state)
         try:
-            value = self._functions.expressions.items(node)(self._state, env)
+            value = self._functions.items(node)(self._state, env)
             hash(value)  # reads every part, so that a veil raises
         except (RuleFailure, LookupError, TypeError, Unseen):  # excluded by another condition, or hidden
             self._functions.cites.clear()
@@ -179,7 +179,7 @@ class _Traced(Functions):
 
     def _function(self, name: str) -> Called:
         call, layer = super()._function(name), self.program.reach.procedures[name]
-        guard = self.expressions.compile(layer.guard) if layer.guard is not None else None
+        guard = self.compile(layer.guard) if layer.guard is not None else None
         own = (*layer.cites, *(cite for line in _requirements(layer) for cite in line.cites))
 
         def traced(state: State, values: tuple[Value, ...]) -> Value:

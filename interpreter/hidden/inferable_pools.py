@@ -62,6 +62,6 @@ def _is_announced(program: Program, step: core.MoveTokens | core.MoveAll, later:
         if not isinstance(following, core.MoveTokens | core.MoveCards | core.MovePiece | core.SetCell | core.Performs):
             return False
         calls = (node for node in descendants(following) if isinstance(node, core.CallRule | core.CallBase))
-        if any(program.reach.suspends(program.target(call)) for call in calls):
+        if any(program.target(call) in program.reach.suspending for call in calls):
             return False
     return False

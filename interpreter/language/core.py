@@ -6,7 +6,7 @@ and tuples of these. A holder (zone, pool, track, stock or place) is represented
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from interpreter.base.plain_data import Value
 from interpreter.base.tree import Placed
@@ -16,6 +16,8 @@ from interpreter.language.types import INT, Type
 
 class Core(Placed, frozen=True, tag_field="node"):
     """Base of all checked nodes. Each class has a tag, by which digests of rulesets name it; it never changes."""
+
+    apart: ClassVar = ("type",)
 
 
 # --- expressions -----------------------------------------------------------------------------------------------------

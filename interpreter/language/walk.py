@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain
+from operator import is_
 from typing import TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.lazy import Lazy
-from interpreter.base.tree import values_of
+from interpreter.base.tree import field_types, values_of
 from interpreter.language import core
 from interpreter.language.core import Core
-from interpreter.language.nodes import Node
 
 __all__ = ["descendants", "is_printed", "nested", "rewritten", "size"]
 
 T = TypeVar("T")
+N = TypeVar("N")
 
 
 def descendants(tree: object) -> Iterator[Struct]:
@@ -71,31 +73,48 @@ def size(tree: object) -> int:
     return count
 
 
-def rewritten(tree: T, change: Callable[[object], object]) -> T:
-    """Return a tree with ``change`` applied to every node, bottom up."""
+def rewritten(tree: T, change: Callable[[N], object]) -> T:
+    """Return a tree with ``change`` applied to every node, bottom up. Unchanged parts are reused.
+
+    One of several nodes may become a tuple of nodes.
+    """
     if type(tree) is tuple:
-        return cast(T, tuple(rewritten(item, change) for item in cast("tuple[object, ...]", tree)))
-    if not isinstance(tree, Core | Node):
+        before = cast("tuple[object, ...]", tree)
+        after = [rewritten(item, change) for item in before]
+        if all(map(is_, after, before)):
+            return tree
+        pairs = zip(before, after, strict=True)
+        several = (new if type(new) is tuple and type(old) is not tuple else (new,) for old, new in pairs)
+        return cast(T, tuple(chain.from_iterable(several)))
+    if (names := _places[type(tree)]) is None:
         return tree
     changes: dict[str, object] = {}
-    apart = _APART[isinstance(tree, Node)]
-    for name in tree.__struct_fields__:
+    for name in names:
         old = getattr(tree, name)
-        if name not in apart and (new := rewritten(old, change)) is not old and new != old:
+        if old and (new := rewritten(old, change)) is not old:
             changes[name] = new
-    return cast(T, change(replace(tree, **changes) if changes else tree))
+    return cast(T, change(cast(N, replace(cast(Struct, tree), **changes) if changes else tree)))
 
 
-_APART = ("span", "type"), ("span", "name_span")
-"""Fields that hold no nodes: positions, and the types of checked trees."""
+PLAIN = {"Span", "str", "int", "bool", "Builtin"}
+"""Types of fields that hold no nodes."""
+
+
+def _places_of(kind: type) -> list[str] | None:
+    """Return the names of the fields of a node that can hold nodes. None: not a node."""
+    if not issubclass(kind, Struct):
+        return None
+    apart: tuple[str, ...] = getattr(kind, "apart", ())
+    return [name for name, type_ in field_types(kind).items() if type_ not in PLAIN and name not in apart]
+
+
+_places = Lazy(_places_of)
 
 
 def _children_of(kind: type) -> Callable[[object], tuple[object, ...]] | None:
     """Return a function that returns the children of a node of this class, last to first. None: not a node."""
-    if not issubclass(kind, Struct):
-        return None
-    places = ("span", "name_span", "type")
-    return values_of([name for name in reversed(kind.__struct_fields__) if name not in places])
+    names = _places[kind]
+    return values_of([name for name in reversed(names) if name != "type"]) if names is not None else None
 
 
 _children = Lazy(_children_of)

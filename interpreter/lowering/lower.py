@@ -246,7 +246,7 @@ class Lowering:
     def procedure(self, name: str, layer: RuleLayer) -> None:
         self._name, self._first, self._locals = name, len(self.stretches), layer.local_count
         self._turns = 0
-        body = self._expand(self._guarded(layer))
+        body = rewritten(self._guarded(layer), self._expanded)
         if not self.reach.has_frame(name):
             self.done[name] = Lowered(layer, self._locals, body, -1)
             return
@@ -265,31 +265,19 @@ class Lowering:
 
     # --- notes with their triggers
 
-    def _expand(self, steps: tuple[core.Step, ...]) -> tuple[core.Step, ...]:
-        expanded: list[core.Step] = []
-        for step in steps:
-            match step:
-                case core.Notes():
-                    expanded.extend(self._note(step))
-                case core.Branch():
-                    expanded.append(replace(step, then=self._expand(step.then), otherwise=self._expand(step.otherwise)))
-                case core.Iterate() | core.Repeat():
-                    expanded.append(replace(step, body=self._expand(step.body)))
-                case core.Ask():
-                    options = tuple(
-                        replace(option, body=self._expand(option.body)) if option.body is not None else option
-                        for option in step.options
-                    )
-                    asked = replace(step, options=options)
-                    expanded.extend([asked] if step.at_once is None else at_once(asked, step.at_once, self._hidden))
-                case _:
-                    expanded.append(step)
-        return tuple(expanded)
+    def _expanded(self, step: object) -> object:
+        match step:
+            case core.Notes():
+                return self._note(step)
+            case core.Ask(at_once=seats) if seats is not None:
+                return at_once(step, seats, self._hidden)
+            case _:
+                return step
 
-    def _note(self, step: core.Notes) -> list[core.Step]:
+    def _note(self, step: core.Notes) -> core.Step | tuple[core.Step, ...]:
         triggers = [trigger for trigger in self.model.triggers.values() if trigger.event == step.event]
         if not triggers:
-            return [step]
+            return step
         steps: list[core.Step] = []
         values: list[core.Expression] = []
         for argument in step.arguments:
@@ -299,7 +287,7 @@ class Lowering:
         steps.append(replace(step, arguments=tuple(values)))
         for trigger in triggers:
             steps.append(self._trigger(trigger.name, tuple(values), step.span))
-        return steps
+        return tuple(steps)
 
     def _trigger(self, name: str, values: tuple[core.Expression, ...], span: Span) -> core.Step:
         """Return the test and the case of the current phase: a branch whose leaves call the trigger's blocks."""
@@ -357,19 +345,14 @@ class Lowering:
 
     def _suspends(self, step: core.Step) -> bool:
         """Return whether a step can suspend, call with a frame, return or end the game: such a step ends a stretch."""
-        match step:
-            case core.Ask() | core.Settles() | core.Ends() | core.Returns():
-                return True
-            case core.Branch():
-                return any(self._suspends(inner) for inner in (*step.then, *step.otherwise))
-            case core.Iterate():
-                return step.turn or any(self._suspends(inner) for inner in step.body)
-            case core.Repeat():
-                return any(self._suspends(inner) for inner in step.body)
-            case core.SetLocal(_, value) | core.SetCell(_, value) | core.Performs(value):
-                return self._call_suspends(value)
-            case _:
-                return False
+        for node in descendants(step):
+            match node:
+                case core.Ask() | core.Settles() | core.Ends() | core.Returns() | core.Iterate(turn=True):
+                    return True
+                case core.SetLocal(_, value) | core.SetCell(_, value) | core.Performs(value):
+                    if self._call_suspends(value):
+                        return True
+        return False
 
     def _call_suspends(self, value: core.Expression) -> bool:
         if not isinstance(value, core.CallRule | core.CallBase):

@@ -42,17 +42,10 @@ class Reach(Struct, dict=True):
     phase_events: dict[str, set[str]] = {}
     """Events that each phase can note, also through delayed blocks and standing rules."""
 
-    def suspends(self, procedure: str) -> bool:
-        return procedure in self.suspending
-
     def has_frame(self, procedure: str) -> bool:
         """Return whether a call of a procedure takes a frame: it can suspend, or nest as deep as the rules like. Other
         calls are calls of the host."""
         return procedure in self.suspending or procedure in self.recursive
-
-    def wakes(self, group: str) -> list[str]:
-        """Return the standing rules that read a group of cells."""
-        return [name for name, reads in self.standing_reads.items() if group in reads]
 
     def called(self, facts: TextFacts) -> dict[str, int]:
         """Return the procedures that a text calls, with the deepest level at which it calls them."""

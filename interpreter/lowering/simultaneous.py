@@ -18,7 +18,7 @@ from interpreter.language.types import BOOL, INT, NONE, SEAT, ListType, Type
 __all__ = ["at_once"]
 
 
-def at_once(ask: core.Ask, seats: core.Expression, fresh: Callable[[], int]) -> list[core.Step]:
+def at_once(ask: core.Ask, seats: core.Expression, fresh: Callable[[], int]) -> tuple[core.Step, ...]:
     """Return the steps of a simultaneous decision of ``seats``. ``fresh`` allocates a local."""
     return _AtOnce(ask, fresh).steps(seats)
 
@@ -39,13 +39,13 @@ class _AtOnce:
         if self.made is not None:
             self.lists[self.made] = INT
 
-    def steps(self, seats: core.Expression) -> list[core.Step]:
+    def steps(self, seats: core.Expression) -> tuple[core.Step, ...]:
         span, everyone, waiting = self.span, self._seats(self.listed), self._seats(self.left)
         options = tuple(self._waits(number, option) for number, option in enumerate(self.ask.options))
         asks = replace(self.ask, options=options, at_once=waiting, kept=(self.listed, self.order, *self.lists))
         first = self._set(self.who.index, self._element(self.left, SEAT, core.Const(0, type=INT, span=span)))
         some_wait = core.Comparison("!=", waiting, core.Const((), type=ListType(SEAT)), type=BOOL, span=span)
-        return [
+        return (
             self._set(self.listed, seats),
             self._set(self.left, everyone),
             *(
@@ -58,7 +58,7 @@ class _AtOnce:
             core.Iterate(
                 self.who.index, everyone, None, self._carried_out(), False, (self.order, self.place), span=span
             ),
-        ]
+        )
 
     def _waits(self, number: int, option: core.Option) -> core.Option:
         """Return the alternative as it is asked: the choice is appended to the lists and its variables are cleared."""

@@ -12,12 +12,12 @@ from interpreter.language.walk import size
 from interpreter.lowering.constants import RuleFailure
 
 __all__ = [
-    "GOES_ON",
     "MAXIMUM_PASSES",
     "Called",
     "Env",
     "Evaluate",
     "Meter",
+    "Result",
     "Run",
     "bounded",
     "effort",
@@ -27,13 +27,12 @@ __all__ = [
 
 Env = list[Value]
 Evaluate = Callable[[State, Env], Value]
-Run = Callable[[State, Env], Value]
-"""A step. It returns the result of its procedure, or :data:`GOES_ON`."""
+Result = tuple[Value] | None
+Run = Callable[[State, Env], Result]
+"""A step. It returns the result of its procedure, or None to go on."""
 
 Called = Callable[[State, tuple[Value, ...]], Value]
 """A rule as a function of the state and its arguments."""
-
-GOES_ON = object()
 
 MAXIMUM_PASSES = 200_000
 """Number of stretches or loop passes without a decision that counts as an endless loop."""

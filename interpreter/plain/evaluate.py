@@ -28,9 +28,10 @@ from interpreter.lowering.lower import Program
 from interpreter.plain import builtin_functions as builtins
 from interpreter.plain.closures import Called, Env, Evaluate, Meter, bounded, effort, grows, weight
 
-__all__ = ["LONG", "Evaluator", "measure_of"]
+__all__ = ["LONG", "MAXIMUM_ITEMS", "Evaluator", "measure_of"]
 
 MAXIMUM_ITEMS = 20_000
+"""Maximum number of items of a range, or of two lists that are joined."""
 LONG = CollectionType | RecordType | RoomType
 ADDITIONS = {"+": add, "-": sub}
 BAG_ADDITIONS = {"+": bags.add, "-": bags.subtract}
@@ -47,11 +48,13 @@ def measure_of(type_: Type) -> Callable[[Value, Span], int]:
 class Evaluator:
     """Compiles expressions to closures."""
 
-    def __init__(self, program: Program, constants: Constants, meter: Meter, called: Mapping[str, Called]) -> None:
-        self.program, self.constants, self.meter = program, constants, meter
+    called: Mapping[str, Called]
+    """The rules by the ids of their layers: functions and verdicts, whose results are memoised until the next change,
+    and procedures without a frame."""
+
+    def __init__(self, program: Program, constants: Constants) -> None:
+        self.program, self.constants, self.meter = program, constants, Meter()
         self.base = constants.layout.base
-        self._called = called
-        """The functions of the rules, by the ids of their layers."""
         self._closures: dict[int, tuple[core.Expression, Evaluate]] = {}
         """Trees and their closures, by the identity of the tree."""
 
@@ -228,7 +231,7 @@ class Evaluator:
         target = self.program.target(node)
         compile_ = self.kept if self.program.reach.procedures[target].form == "does" else self.compile
         arguments = tuple(compile_(argument) for argument in node.arguments)
-        called, span, layer_at = self._called, node.span, self.program.layer_at
+        called, span, layer_at = self.called, node.span, self.program.layer_at
 
         def call(state: State, env: Env) -> Value:
             values = tuple([argument(state, env) for argument in arguments])

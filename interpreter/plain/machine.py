@@ -27,6 +27,7 @@ from interpreter.lowering import lower
 from interpreter.lowering.constants import Caller, Constants, RuleFailure, check_records
 from interpreter.lowering.watches import with_matches
 from interpreter.plain.closures import MAXIMUM_PASSES, Env, Evaluate, Run, effort
+from interpreter.plain.evaluate import Evaluator
 from interpreter.plain.perform import Functions
 
 if TYPE_CHECKING:  # policies are checked only if a bot plays by them
@@ -94,7 +95,7 @@ class Machine:
 
     def __post_init__(self) -> None:
         self.functions = Functions(self.program, self.constants)
-        self.expressions, self.steps = self.functions.expressions, self.functions.steps
+        self.expressions: Evaluator = self.functions
         self.meter = self.functions.meter
         base = self.constants.layout.base
         self.pending, self._settling = base["pending"], base["settling"]
@@ -148,7 +149,7 @@ class Machine:
 
     def perform(self, state: State, chance: ChanceSource, procedure: str, then: str = "", number: int = 1) -> None:
         """Run a procedure outside the rounds (the `given` of a scenario), then continue with a phase, or stop."""
-        self.steps.chance = chance
+        self.functions.chance = chance
         up = self._frame("nothing")
         if then:
             self.constants.effects.put(state, self._round, number, None)
@@ -173,7 +174,7 @@ class Machine:
             self.meter.times = 1
 
     def run(self, state: State, chance: ChanceSource, going: Going | None) -> None:
-        self.steps.chance = chance
+        self.functions.chance = chance
         stretches, effects = self._stretches, self.constants.effects
         passes = 0
         self.meter.refill()
@@ -439,7 +440,7 @@ class Machine:
 
     def _stretch(self, index: int) -> tuple[tuple[Run, ...], End]:
         stretch = self.program.stretches[index]
-        steps = tuple(self.steps.compile(step) for step in stretch.steps)
+        steps = tuple(map(self.functions.step, stretch.steps))
         cost = effort(stretch.steps)
         if cost > 1:
             steps = (lambda state, env: self.meter.charge(cost, stretch.span), *steps)
@@ -451,7 +452,7 @@ class Machine:
             case lower.Jumps(to):
                 return lambda state, env, up: (to, env, up)
             case lower.Forks(test, then, otherwise):
-                holds = self.steps.test(test)
+                holds = self.functions.test(test)
                 return lambda state, env, up: (then if holds(state, env) else otherwise, env, up)
             case lower.Asks(ask):
                 return self._ask(index, ask, kept)

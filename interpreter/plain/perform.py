@@ -1,6 +1,6 @@
 """Steps and functions of the plain form.
 
-A step becomes a closure that changes the state or locals; it returns GOES_ON or the result of a return. A rule without
+A step becomes a closure that changes the state or locals, and may return from its procedure. A rule without
 a frame becomes one call, compiled when it is first called.
 """
 
@@ -18,7 +18,7 @@ from interpreter.language.model import RuleLayer
 from interpreter.language.types import CardType, PileType, PlaceType, TokenHolderType
 from interpreter.lowering.constants import Constants, RuleFailure
 from interpreter.lowering.lower import Program
-from interpreter.plain.closures import GOES_ON, MAXIMUM_PASSES, Called, Env, Evaluate, Meter, Run, effort
+from interpreter.plain.closures import MAXIMUM_PASSES, Called, Env, Evaluate, Result, Run, effort
 from interpreter.plain.evaluate import LONG, Evaluator, measure_of
 
 __all__ = ["Functions", "Performer"]
@@ -27,31 +27,26 @@ EFFECT = 4
 """The cost in steps of a change of the state, which the log records."""
 
 
-class Performer:
+class Performer(Evaluator):
     """Compiles steps to closures."""
 
-    def __init__(self, expressions: Evaluator) -> None:
-        self.expressions = expressions
-        self.constants, self.meter = expressions.constants, expressions.meter
-        self.effects = self.constants.effects
-        self.chance: ChanceSource = Seeded(0)
-        """Source of random outcomes of the game that is played now."""
+    chance: ChanceSource
+    """Source of random outcomes of the game that is played now."""
 
     def block(self, steps: Sequence[core.Step]) -> Run:
-        """Return a closure of consecutive steps. It returns the result of a return, else GOES_ON."""
-        closures = tuple(self.compile(step) for step in steps)
+        """Return a closure of consecutive steps."""
+        closures = tuple(map(self.step, steps))
 
-        def run(state: State, env: Env) -> Value:
+        def run(state: State, env: Env) -> Result:
             for step in closures:
-                result = step(state, env)
-                if result is not GOES_ON:
+                if (result := step(state, env)) is not None:
                     return result
-            return GOES_ON
+            return None
 
         return run
 
     def test(self, test: core.Test) -> Evaluate:
-        value = self.expressions.compile(test.value)
+        value = self.compile(test.value)
         bind = test.bind
         if bind is None:
             return value
@@ -62,27 +57,27 @@ class Performer:
 
         return bound
 
-    def compile(self, step: core.Step) -> Run:
-        compile_ = self.expressions.compile
+    def step(self, step: core.Step) -> Run:
         match step:
             case core.SetLocal(index, value):
-                evaluate = self.expressions.stored(value)
+                evaluate = self.stored(value)
 
-                def set_local(state: State, env: Env) -> Value:
+                def set_local(state: State, env: Env) -> None:
                     env[index] = evaluate(state, env)
-                    return GOES_ON
 
                 return set_local
             case core.Performs(value):
-                performed = compile_(value)
+                performed = self.compile(value)
 
-                def perform(state: State, env: Env) -> Value:
+                def perform(state: State, env: Env) -> None:
                     performed(state, env)
-                    return GOES_ON
 
                 return perform
-            case core.Returns(value):
-                return compile_(value) if value is not None else (lambda state, env: None)
+            case core.Returns(value) if value is not None:
+                returned = self.compile(value)
+                return lambda state, env: (returned(state, env),)
+            case core.Returns():
+                return lambda state, env: (None,)
             case core.Branch(test, then, otherwise):
                 holds, yes, no = self.test(test), self.block(then), self.block(otherwise)
                 return lambda state, env: yes(state, env) if holds(state, env) else no(state, env)
@@ -96,11 +91,11 @@ class Performer:
                 return self._effect(step)
 
     def _effect(self, step: core.Step) -> Run:
-        compile_, effects, span = self.expressions.compile, self.effects, step.span
+        compile_, effects, span = self.compile, self.constants.effects, step.span
         names = self.constants.chance_names
         match step:
             case core.SetCell(cell, value):
-                return self._guarded(span, effects.put, compile_(cell), self.expressions.stored(value))
+                return self._guarded(span, effects.put, compile_(cell), self.stored(value))
             case core.MoveCards(cards, target, where):
                 moved = compile_(cards)
                 if isinstance(cards.type, CardType):
@@ -159,7 +154,7 @@ class Performer:
         ``into``. A refusal becomes a failure at the position."""
         meter = self.meter
 
-        def guarded(state: State, env: Env) -> Value:
+        def guarded(state: State, env: Env) -> None:
             meter.charge(EFFECT, span)
             try:
                 result = change(state, *[operand(state, env) for operand in operands], span)
@@ -167,13 +162,12 @@ class Performer:
                 raise RuleFailure(str(refused), span) from refused
             if into is not None:
                 env[into] = result
-            return GOES_ON
 
         return guarded
 
     def _moves_cards(self, span: Span, cards: Evaluate, target: core.Expression, where: str) -> Run:
         """Move cards to a zone or pile. Each is searched among all cards; the log stores the zone that it leaves."""
-        effects, meter = self.effects, self.meter
+        effects, meter = self.constants.effects, self.meter
         cost = EFFECT + len(self.constants.model.cards) // 8
         to = effects.move_to_pile if isinstance(target.type, PileType) else effects.move_cards
 
@@ -181,11 +175,11 @@ class Performer:
             meter.charge(len(cards) * cost, span)
             to(state, cards, place, where, span)
 
-        return self._guarded(span, move, cards, self.expressions.compile(target))
+        return self._guarded(span, move, cards, self.compile(target))
 
     def _move_piece(self, step: core.MovePiece) -> Run:
-        number, source, target = map(self.expressions.compile, (step.number, step.source, step.target))
-        effects, owner_of, pieces = self.effects, self.constants.layout.owner_of, len(self.constants.pieces)
+        number, source, target = map(self.compile, (step.number, step.source, step.target))
+        effects, owner_of, pieces = self.constants.effects, self.constants.layout.owner_of, len(self.constants.pieces)
         if isinstance(step.target.type, PlaceType):
 
             def place(state: State, number: int, stock: int, place: int, span: Span) -> None:
@@ -203,30 +197,28 @@ class Performer:
         return self._guarded(step.span, effects.move_tokens, number, source, target)
 
     def _iterate(self, step: core.Iterate) -> Run:
-        items = self.expressions.items(step.items)
-        test = self.expressions.compile(step.test) if step.test is not None else None
+        items = self.items(step.items)
+        test = self.compile(step.test) if step.test is not None else None
         body, variable = self.block(step.body), step.variable
         meter, span, cost = self.meter, step.span, effort(step.test, step.body)
 
-        def iterate(state: State, env: Env) -> Value:
+        def iterate(state: State, env: Env) -> Result:
             for item in items(state, env):
                 meter.charge(cost, span)
                 env[variable] = item
-                if test is None or test(state, env):
-                    result = body(state, env)
-                    if result is not GOES_ON:
-                        return result
-            return GOES_ON
+                if (test is None or test(state, env)) and (result := body(state, env)) is not None:
+                    return result
+            return None
 
         return iterate
 
     def _repeat(self, step: core.Repeat) -> Run:
-        test, body = self.expressions.compile(step.test), self.block(step.body)
-        bound = self.expressions.compile(step.bound) if step.bound is not None else None
+        test, body = self.compile(step.test), self.block(step.body)
+        bound = self.compile(step.bound) if step.bound is not None else None
 
         meter, cost = self.meter, effort(step.test, step.bound, step.body)
 
-        def repeat(state: State, env: Env) -> Value:
+        def repeat(state: State, env: Env) -> Result:
             limit = bound(state, env) if bound is not None else MAXIMUM_PASSES
             passes = 0
             while test(state, env):
@@ -236,24 +228,19 @@ class Performer:
                     raise RuleFailure(f"this loop exceeded its bound of {limit}", step.span)
                 if passes > MAXIMUM_PASSES:
                     raise RuleFailure("this never reaches a decision", step.span, "R002")
-                result = body(state, env)
-                if result is not GOES_ON:
+                if (result := body(state, env)) is not None:
                     return result
-            return GOES_ON
+            return None
 
         return repeat
 
 
-class Functions:
-    """The functions and procedures of a program, by the ids of their layers."""
+class Functions(Performer):
+    """Compiles the functions and procedures of a program, each when it is first called."""
 
     def __init__(self, program: Program, constants: Constants) -> None:
-        self.program, self.meter = program, Meter()
-        self.called: Lazy[str, Called] = Lazy(self._called)
-        """The rules by the ids of their layers: functions and verdicts, whose results are memoised until the next
-        change, and procedures without a frame."""
-        self.expressions = Evaluator(program, constants, self.meter, self.called)
-        self.steps = Performer(self.expressions)
+        super().__init__(program, constants)
+        self.called, self.chance = Lazy(self._called), Seeded(0)
 
     def _called(self, name: str) -> Called:
         is_procedure = self.program.reach.procedures[name].form == "does"
@@ -262,21 +249,28 @@ class Functions:
     def _procedure(self, name: str) -> Called:
         lowered = self.program.procedures[name]
         assert lowered.steps is not None
-        run = self.steps.block(lowered.steps)
+        body = self._returned(lowered.steps)
         size = lowered.local_count
         meter, span, cost = self.meter, lowered.layer.span, 4 + effort(lowered.steps)
 
         def call(state: State, values: tuple[Value, ...]) -> Value:
             meter.charge(cost, span)
-            env: Env = [*values, *([None] * (size - len(values)))]
-            result = run(state, env)
-            return None if result is GOES_ON else result
+            return body(state, [*values, *([None] * (size - len(values)))])
 
         return call
 
+    def _returned(self, steps: Sequence[core.Step]) -> Evaluate:
+        run = self.block(steps)
+
+        def returned(state: State, env: Env) -> Value:
+            (result,) = run(state, env) or (None,)
+            return result
+
+        return returned
+
     def _function(self, name: str) -> Called:
         layer = self.program.reach.procedures[name]
-        when = self.expressions.compile(layer.guard) if layer.guard is not None else None
+        when = self.compile(layer.guard) if layer.guard is not None else None
         called, below = self.called, layer.below
         body = self._function_body(layer)
         size = layer.local_count
@@ -301,7 +295,7 @@ class Functions:
 
     def _function_body(self, layer: RuleLayer) -> Evaluate:
         if layer.form == "permits":
-            lines = [(self.expressions.compile(line.test), line.bind) for line in layer.requirements]
+            lines = [(self.compile(line.test), line.bind) for line in layer.requirements]
 
             def permits(state: State, env: Env) -> Value:
                 for test, bind in lines:
@@ -313,5 +307,5 @@ class Functions:
 
             return permits
         if isinstance(layer.body, tuple):
-            return self.steps.block(layer.steps)
-        return self.expressions.compile(layer.body)
+            return self._returned(layer.steps)
+        return self.compile(layer.body)

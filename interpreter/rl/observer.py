@@ -33,7 +33,7 @@ class Observer(Sights):
         head = ops.Function("observe", (SEAT, ACTOR, INTO), None, about="writes the observation of a seat")
         return {head.name: self.made(head, self._observe)}
 
-    def _observe(self, b: Steps) -> None:
+    def _observe(self, b: Sights) -> None:
         asked = b.kept(ops.Load(ops.Constant(ASKED)), "asked")
         asks = self.decisions.asks
         numbers = [NONE] * len(self.program.stretches)
@@ -68,8 +68,8 @@ class Observer(Sights):
     # --- context of a decision
 
     def _context(self, index: int) -> str:
-        def build(b: Steps) -> None:
-            ask = self.decisions.begin(b, index)
+        def build(b: Sights) -> None:
+            ask = b.begin_ask(index)
             for part, (_, tree) in zip(self.vector.context[index], ask.context, strict=True):
                 into = b.kept(INTO + part.first * WORD, "into")
                 value = b.value(tree)
@@ -91,7 +91,7 @@ class Observer(Sights):
             return
         room = b.kept(b.call("alloc", ops.Constant(self.shapes.words(part.type))), "room")
         b.store(room, 0, value, part.type)
-        shown = partial(self._value, b, room, into, part.type)
+        shown = partial(self._written, b, room, into, part.type)
         covered = partial(self._fill, b, into, HIDDEN, part.width)
         if has_cards(part.type, self.model.records):
             b.branch(self.hides(room, part.type), covered, shown)
@@ -100,7 +100,7 @@ class Observer(Sights):
 
     # --- cells
 
-    def _cells(self, b: Steps, part: Part) -> None:
+    def _cells(self, b: Sights, part: Part) -> None:
         group = self.memory.groups[part.of]
         into = INTO + part.first * WORD
         if part.of == "location":
@@ -138,12 +138,12 @@ class Observer(Sights):
             is_seen = ops.Load(self.seen_at(cell + 1, SEAT), seen) & bit
             b.add(ops.Store(into + place, 0, ops.Select(is_seen, cell, ops.Constant(HIDDEN))))
 
-    def _cell(self, b: Steps, sight: Sight, part: Part, number: ops.Value, into: ops.Value) -> None:
+    def _cell(self, b: Sights, sight: Sight, part: Part, number: ops.Value, into: ops.Value) -> None:
         group = self.memory.groups[part.of]
         at = b.kept(number * group.stride + group.address, "at")
-        shown = partial(self._value, b, at, into, part.type)
+        shown = partial(self._written, b, at, into, part.type)
         hidden = partial(self._fill, b, into, HIDDEN, part.width)
-        self.guarded(b, sight, group, number, at, shown, hidden, partial(self._covered, b, at, into, part))
+        b.guarded(sight, group, number, at, shown, hidden, partial(self._covered, b, at, into, part))
 
     def _covered(self, b: Steps, at: ops.Value, into: ops.Value, part: Part) -> None:
         """Write a hidden cell: only the number of items, or the absence of a value, is visible."""
@@ -165,7 +165,7 @@ class Observer(Sights):
             return ops.Select(word.equals(self.shapes.none(type_)), ops.Constant(NONE), word)
         return word
 
-    def _value(self, b: Steps, at: ops.Value, into: ops.Value, type_: Type) -> None:
+    def _written(self, b: Steps, at: ops.Value, into: ops.Value, type_: Type) -> None:
         shapes = self.shapes
         if isinstance(type_, CardHolderType):
             b.add(ops.Store(into, 0, ops.Load(at)))
@@ -177,7 +177,7 @@ class Observer(Sights):
         elif type_.optional:
             b.branch(
                 ops.Load(at),
-                lambda: self._value(b, b.kept(at + WORD), into, type_.sure),
+                lambda: self._written(b, b.kept(at + WORD), into, type_.sure),
                 lambda: self._fill(b, into, NONE, width_of(shapes, type_)),
             )
         elif isinstance(type_, BagType):
@@ -185,7 +185,7 @@ class Observer(Sights):
         else:
             place = 0
             for offset, field in shapes.placed(shapes.fields(type_)):
-                self._value(b, b.kept(at + offset), b.kept(into + place), field)
+                self._written(b, b.kept(at + offset), b.kept(into + place), field)
                 place += width_of(shapes, field) * WORD
 
     def _list(self, b: Steps, at: ops.Value, into: ops.Value, type_: Type) -> None:

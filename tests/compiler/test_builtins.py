@@ -17,8 +17,6 @@ from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.effect_analysis import may_fail
-from interpreter.compiler.ir.ops import inner
 from interpreter.compiler.wasm.assemble import assembled
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.compiler.wasm.driver import FUEL
@@ -45,7 +43,9 @@ from interpreter.language.types import (
     TrackType,
     Type,
 )
+from interpreter.language.walk import descendants
 from interpreter.lowering.constants import RuleFailure
+from interpreter.lowering.effect_analysis import may_fail
 from interpreter.plain.builtin_functions import OF_GAME, OF_VALUES
 from tests.small import FAMILY, MAP, RULESET, loaded, outcome, write
 
@@ -260,7 +260,7 @@ def test_both_machines_give_the_same(both: Both, call: Call) -> None:
     can_fail = may_fail(both.machine.program, call.node)
     assert can_fail or not failures, "the row says that it never fails"
     assert can_fail == (row.strict or (row.partial and not call.or_none))
-    groups = {getattr(op, "group", "") for op in inner(both.builder.functions[f"try.{CALLS.index(call)}"].body)}
+    groups = {getattr(op, "group", "") for op in descendants(both.builder.functions[f"try.{CALLS.index(call)}"].body)}
     assert row.reads == bool(groups - {""}), "what the row says of the cells that it reads"
 
 

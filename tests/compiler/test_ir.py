@@ -69,7 +69,7 @@ def test_a_sound_function_is_accepted() -> None:
 
 def test_a_function_whose_answers_are_kept_changes_no_cell() -> None:
     body = (ops.Do(ops.Call("move_all_units", (ONE, ONE))), ops.Return(ONE))
-    kept = ops.Function("try", (X,), "i32", body, memo=ops.Memo((ops.Key(),)))
+    kept = ops.Function("try", (X,), "i32", body, memo=ops.Memo((ops.Key(),), {}))
     assert check_function(kept, {}) == ["try: `move_all_units` changes cells in a function whose answers are kept"]
 
 

@@ -9,14 +9,18 @@ from itertools import accumulate
 
 from interpreter.base.source import Span
 from interpreter.compiler.build.memory import Memory, frame_shape
-from interpreter.compiler.build.shapes import Shapes, halves
+from interpreter.compiler.build.shapes import WORD, Shapes, halves
 from interpreter.compiler.ir import ops
 from interpreter.language import core
 from interpreter.language.types import CardHolderType, PilesType, TokenHolderType
 from interpreter.language.walk import descendants
+from interpreter.lowering.effect_analysis import Reader
 from interpreter.plain.machine import Machine
 
-__all__ = ["Module"]
+__all__ = ["HOLDER", "Module"]
+
+HOLDER = 8 * WORD
+"""Size of a row of the table of holders."""
 
 
 class Module:
@@ -30,6 +34,7 @@ class Module:
         self.shapes = Shapes(self.constants, rooms)
         self.memory = Memory(self.constants, self.shapes)
         self.frame = cache(partial(frame_shape, self.program, self.shapes))
+        self.reader = Reader(self.program)
         self.functions: dict[str, ops.Function] = {}
         self.left_out: dict[str, str] = {}
         self.tight: list[str] = []
@@ -88,7 +93,7 @@ class Module:
 
     @cached_property
     def holders(self) -> int:
-        """The table of what effects need to know about each cell: see ``effects.wat``."""
+        """The table of what effects need to know about each cell, its address first: see ``effects.wat``."""
         effects, shapes = self.constants.effects, self.shapes
         words: list[int] = []
         for name, cells in self.memory.groups.items():
@@ -108,11 +113,6 @@ class Module:
                 address = cells.address + number * cells.stride
                 words += [address, order, piled, capacity, *halves(effects.wakes[cell]), special, track]
         return self.memory.words(words)
-
-    @cached_property
-    def addresses(self) -> int:
-        groups = self.memory.groups.values()
-        return self.memory.words([group.address + at * group.stride for group in groups for at in range(group.count)])
 
     @cached_property
     def tracks(self) -> int:

@@ -69,15 +69,15 @@ class Builtins(Cells):
             b.add(ops.Charge(ops.Constant(4)))
             b.give(build(b))
 
-        memo = ops.Memo(keys, 1 + size, listed=True)
+        memo = ops.Memo(keys, self.module.reader.reads(nodes, locals_), 1 + size, listed=True)
         head = ops.Function(name, parameters, "i32", about=f"{kind} at {nodes[0].span}", memo=memo)
         return ops.Call(self.declare(head, body), arguments)
 
     def keys(self, types: Sequence[Type]) -> tuple[ops.Key, ...] | None:
         """Return the key ranges of parameters of these types, or None if one is not a word."""
-        return tuple(map(self._key, types)) if all(map(self.shapes.is_scalar, types)) else None
+        return tuple(map(self._key_of, types)) if all(map(self.shapes.is_scalar, types)) else None
 
-    def _key(self, type_: Type) -> ops.Key:
+    def _key_of(self, type_: Type) -> ops.Key:
         extent = self.shapes.count(type_)
         if isinstance(type_, IntType) or not extent:
             return ops.Key()

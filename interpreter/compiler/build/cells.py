@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from interpreter.compiler.build.base_module import HOLDER
 from interpreter.compiler.build.function import ZERO
 from interpreter.compiler.build.loops import Loops
 from interpreter.compiler.build.shapes import WORD, halves, signed
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.ops import CellGroup
 from interpreter.language import core
-from interpreter.language.types import CardHolderType, StockType, TokenHolderType, Type
+from interpreter.language.types import Type
+from interpreter.lowering.effect_analysis import groups_alike
 
 __all__ = ["Cells"]
-
-ALIKE = (TokenHolderType | StockType, CardHolderType)
-"""Interchangeable forms of holders."""
 
 
 class Cells(Loops):
@@ -24,9 +23,8 @@ class Cells(Loops):
         joined by ``|``, if only its type is known."""
         if isinstance(node, core.Cell):
             return *self.place(self.memory.groups[node.group], self.owner(node)), node.group
-        alike = next((forms for forms in ALIKE if isinstance(node.type, forms)), type(node.type))
-        names = "|".join(group.name for group in self.model.groups.values() if isinstance(group.type, alike))
-        return ops.Load(self.value(node) * WORD, self.module.addresses), 0, names or "?"
+        names = "|".join(groups_alike(self.model, node.type))
+        return ops.Load(self.value(node) * HOLDER, self.module.holders), 0, names or "?"
 
     def owner(self, cell: core.Cell) -> ops.Value:
         return self.value(cell.owner) if cell.owner is not None else ZERO

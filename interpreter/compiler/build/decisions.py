@@ -8,40 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import Self
 
-from interpreter.compiler.build.base_module import Module
 from interpreter.compiler.build.function import FRAME, ONE, ZERO
 from interpreter.compiler.build.memory import Slot
 from interpreter.compiler.build.shapes import WORD
-from interpreter.compiler.build.steps import FunctionGroup, Steps
+from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.ir import ops
 from interpreter.language import core
 from interpreter.language.types import Type
+from interpreter.lowering.lower import Asks, Stretch
 
-__all__ = ["Decisions", "in_frame"]
+__all__ = ["Decisions"]
 
 OPTION = ops.Var("option", "i32")
 
 
-def in_frame(b: Steps, procedure: str) -> None:
-    """Begin a function whose locals are in a frame of the procedure."""
-    slots = b.module.frame(procedure).slots
-    b.locals = {index: slot for index, slot in enumerate(slots) if slot is not None}
-
-
-class Decisions(FunctionGroup):
+class Decisions(Steps):
     """Builds the functions of decisions. Each returns the name of the function."""
 
-    def __init__(self, module: Module) -> None:
-        super().__init__(module)
-        self.asks = module.program.asks
+    @property
+    def asks(self) -> dict[int, tuple[Stretch, Asks]]:
+        return self.program.asks
 
-    def words(self, option: core.Option) -> int:
+    def size_of(self, option: core.Option) -> int:
         return 1 + sum(self.shapes.words(choice.type) for choice in option.choices)
 
     def sizes(self, index: int) -> list[int]:
         """Return the sizes of the options of a decision by alternative, in words."""
-        return [self.words(option) for option in self.asks[index][1].ask.options]
+        return [self.size_of(option) for option in self.asks[index][1].ask.options]
 
     def stride(self, index: int) -> int:
         """Return the distance of two options of a decision, in words."""
@@ -51,44 +46,49 @@ class Decisions(FunctionGroup):
         """Return the address of a table with a word for each stretch; 0 if it does not ask."""
         return self.memory.words([word(i) if i in self.asks else 0 for i in range(len(self.program.stretches))])
 
-    def begin(self, b: Steps, index: int) -> core.Ask:
+    def in_frame(self, stretch: Stretch) -> None:
+        """Begin a function whose locals are in a frame of the stretch's procedure."""
+        slots = self.module.frame(stretch.procedure).slots
+        layer = self.program.procedures[stretch.procedure].layer
+        self.span, self.result, self.types = stretch.span, layer.result, layer.local_types
+        self.locals = {index: slot for index, slot in enumerate(slots) if slot is not None}
+
+    def begin_ask(self, index: int) -> core.Ask:
         stretch, end = self.asks[index]
-        b.span = stretch.span
-        in_frame(b, stretch.procedure)
+        self.in_frame(stretch)
         return end.ask
 
-    def begin_choice(self, b: Steps, index: int) -> tuple[core.Ask, ops.Var]:
+    def begin_choice(self, index: int) -> tuple[core.Ask, ops.Var]:
         """Begin a function that looks for options of a decision; return also the seat that decides."""
-        ask = self.begin(b, index)
-        actor = b.var("i32", "actor", b.value(ask.seat))
+        ask = self.begin_ask(index)
+        actor = self.var("i32", "actor", self.value(ask.seat))
         if isinstance(ask.seat, core.Local):
-            b.locals[ask.seat.index] = actor
+            self.locals[ask.seat.index] = actor
         return ask, actor
 
     def _of(
-        self, kind: str, index: int, build: Callable[[Steps], None], *further: ops.Var, result: ops.Rep | None = "i32"
+        self, kind: str, index: int, build: Callable[[Self], None], *further: ops.Var, result: ops.Rep | None = "i32"
     ) -> str:
         return self.named(kind, self.asks[index][0].id, (FRAME, *further), result, build)
 
     def actor(self, index: int) -> str:
         """The function that gives the seat that decides."""
-
-        return self._of("actor", index, lambda b: b.give(b.value(self.begin(b, index).seat)))
+        return self._of("actor", index, lambda b: b.give(b.value(b.begin_ask(index).seat)))
 
     def options(self, index: int) -> str:
         """The function that writes all legal options to the buffer, from ``$options`` to ``$options_end``."""
 
-        def build(b: Steps) -> None:
-            ask, _ = self.begin_choice(b, index)
+        def build(b: Decisions) -> None:
+            ask, _ = b.begin_choice(index)
             end = b.var("i32", "end", ops.Global("options"))
-            size = self.stride(index) * WORD
+            size = b.stride(index) * WORD
 
             def put(number: int, option: core.Option, values: Sequence[ops.Value]) -> None:
-                self.put_next(b, end, size, number, option, values)
+                b.put_next(end, size, number, option, values)
                 b.set(end, end + size)
 
             for number, option in enumerate(ask.options):
-                self.each(b, option, partial(put, number, option))
+                b.each_choice(option, partial(put, number, option))
             b.set(ops.Global("options_end"), end)
 
         return self._of("options", index, build, result=None)
@@ -97,17 +97,15 @@ class Decisions(FunctionGroup):
         """Return the choices of an option, with the offset and type of each value."""
         return zip(option.choices, self.shapes.placed((choice.type for choice in option.choices), WORD), strict=True)
 
-    def put(self, b: Steps, at: ops.Value, number: int, option: core.Option, values: Sequence[ops.Value]) -> None:
-        b.add(ops.Store(at, 0, ops.Constant(number)))
+    def put_option(self, at: ops.Value, number: int, option: core.Option, values: Sequence[ops.Value]) -> None:
+        self.add(ops.Store(at, 0, ops.Constant(number)))
         for (_, (offset, type_)), value in zip(self.placed(option), values, strict=True):
-            b.store(at, offset, value, type_)
+            self.store(at, offset, value, type_)
 
-    def put_next(
-        self, b: Steps, at: ops.Value, size: int, number: int, option: core.Option, values: Sequence[ops.Value]
-    ) -> None:
+    def put_next(self, at: ops.Value, size: int, number: int, option: core.Option, values: Sequence[ops.Value]) -> None:
         """Write an option to the buffer; trap if it is full."""
-        b.fail_if(at > ops.Global("options_limit") - size, "too many options")
-        self.put(b, at, number, option, values)
+        self.fail_if(at > ops.Global("options_limit") - size, "too many options")
+        self.put_option(at, number, option, values)
 
     def open(self, index: int) -> str:
         return self._at_least("open", index, 1)
@@ -119,8 +117,8 @@ class Decisions(FunctionGroup):
     def _at_least(self, kind: str, index: int, number: int) -> str:
         """The function that tests for at least ``number`` options. It tries alternatives with few choices first."""
 
-        def build(b: Steps) -> None:
-            ask, _ = self.begin_choice(b, index)
+        def build(b: Decisions) -> None:
+            ask, _ = b.begin_choice(index)
             count = b.var("i32", "count", ZERO)
 
             def count_one(values: Sequence[ops.Value]) -> None:
@@ -128,27 +126,27 @@ class Decisions(FunctionGroup):
                 b.add(ops.If(count.equals(number), (ops.Return(ONE),)))
 
             for option in sorted(ask.options, key=lambda option: len(option.choices)):
-                self.each(b, option, count_one, stops=True)
+                b.each_choice(option, count_one, stops=True)
             b.give(ZERO)
 
         return self._of(kind, index, build)
 
-    def each(
-        self, b: Steps, option: core.Option, body: Callable[[Sequence[ops.Value]], None], *, stops: bool = False
+    def each_choice(
+        self, option: core.Option, body: Callable[[Sequence[ops.Value]], None], *, stops: bool = False
     ) -> None:
         """Run the body for each combination of values of an alternative that passes its tests."""
         binders = [(choice.variable, choice.items) for choice in option.choices]
-        with b.scoped(dict(b.locals)), b.passing(option.guard):
-            b.combinations(binders, option.tests, body, stops=stops)
+        with self.scoped(dict(self.locals)), self.passing(option.guard):
+            self.combinations(binders, option.tests, body, stops=stops)
 
     def take(self, index: int) -> str:
         """The function that stores an option's values in the frame and gives the next stretch."""
 
-        def build(b: Steps) -> None:
-            ask, bodies = self.begin(b, index), self.asks[index][1].bodies
+        def build(b: Decisions) -> None:
+            ask, bodies = b.begin_ask(index), b.asks[index][1].bodies
             number = b.kept(ops.Load(OPTION), "number")
             for option, then in b.cases(number, zip(ask.options, bodies, strict=True)):
-                for choice, (offset, type_) in self.placed(option):
+                for choice, (offset, type_) in b.placed(option):
                     value = b.load(OPTION, offset, type_)
                     if isinstance(b.locals.get(choice.variable), Slot):
                         b.write_local(choice.variable, value, type_)

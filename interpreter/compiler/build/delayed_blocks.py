@@ -42,7 +42,7 @@ class DelayedBlocks(Measures):
             used = b.kept(b.cell("kept", word=1), "used")
             size = KEPT_HEAD + sum(map(self.shapes.words, types))
             b.check_room(BLOCKS, b.kept(used + (KEPT_START + size), "needed"), self.memory.blocks)
-            at = b.kept(used * WORD + b._start, "at")
+            at = b.kept(used * WORD + b._first, "at")
             head = (EDGES.index(step.edge), SPANS.index(step.of), self.module.delayed.index(step.procedure), size)
             for number, word in enumerate(head):
                 b.add(ops.Store(at, number * WORD, ops.Constant(word), "kept"))
@@ -54,14 +54,14 @@ class DelayedBlocks(Measures):
         self.do(self.named("keep", f"{step.edge} {step.of} {step.procedure}", parameters, None, build), *values)
 
     @property
-    def _start(self) -> int:
+    def _first(self) -> int:
         return self.memory.groups["kept"].address + KEPT_START * WORD
 
     @contextmanager
     def blocks(self) -> Iterator[tuple[ops.Value, ops.Value]]:
         """Run the statements inside for each delayed block. Yield its address and the end of the last block."""
-        at = self.var("i32", "at", ops.Constant(self._start))
-        end = self.kept(self.cell("kept", word=1) * WORD + self._start, "end")
+        at = self.var("i32", "at", ops.Constant(self._first))
+        end = self.kept(self.cell("kept", word=1) * WORD + self._first, "end")
         further = at + ops.Load(at, 3 * WORD) * WORD
         with self.repeated("blocks", at < end, ops.Set(at, further)):
             yield at, end

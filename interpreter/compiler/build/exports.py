@@ -105,9 +105,9 @@ class Standalone(Sights):
 
     # --- views
 
-    def _view(self, b: Steps) -> None:
+    def _view(self, b: Sights) -> None:
         """Copy the cells that a seat may see to the zeroed buffer, and fill the mask."""
-        b.fail_if(ops.either(SEAT < 0, self.seats < SEAT), "no such seat")
+        b.fail_if(ops.either(SEAT < 0, self.shapes.seats < SEAT), "no such seat")
         for name, group in self.memory.groups.items():
             declared = self.model.groups.get(name)
             if declared is None and name not in ("location", *OPEN):
@@ -116,7 +116,7 @@ class Standalone(Sights):
             else:
                 self._seen(b, group, declared.type if declared is not None else BOOL)
 
-    def _seen(self, b: Steps, group: CellGroup, type_: Type) -> None:
+    def _seen(self, b: Sights, group: CellGroup, type_: Type) -> None:
         sight = self.sight(group, type_)
         if sight.is_open:
             self._whole(b, group)
@@ -125,10 +125,10 @@ class Standalone(Sights):
             at = b.kept(number * group.stride + group.address)
             mask = b.kept(number * WORD + (self.mask + group.base * WORD))
             hidden = partial(self._blank, b, group, at, mask)
-            covered = partial(self._count, b, at, mask) if isinstance(type_, LISTED) else hidden
-            self.guarded(b, sight, group, number, at, partial(self._copy, b, at, group.type), hidden, covered)
+            covered = partial(self._counted, b, at, mask) if isinstance(type_, LISTED) else hidden
+            b.guarded(sight, group, number, at, partial(self._copy, b, at, group.type), hidden, covered)
 
-    def _count(self, b: Steps, at: ops.Value, mask: ops.Value) -> None:
+    def _counted(self, b: Steps, at: ops.Value, mask: ops.Value) -> None:
         """Write a hidden cell of which the number of items is visible."""
         b.add(ops.Store(at, self.buffer - STATE, ops.Load(at)))
         b.add(ops.Store(mask, 0, ops.Constant(COUNTED)))

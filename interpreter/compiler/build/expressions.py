@@ -210,9 +210,10 @@ class Expressions(Builtins):
         result, keys = layer.result, self.keys(parameter_types(layer))
         if keys is None or not shapes.is_flat(result):
             return None
+        reads = self.module.reader.reads_of(target)
         if shapes.is_scalar(result):
-            return ops.Memo(keys)
-        return ops.Memo(keys, shapes.words(result.sure), shapes.is_listed(result))
+            return ops.Memo(keys, reads)
+        return ops.Memo(keys, reads, shapes.words(result.sure), shapes.is_listed(result))
 
     def is_remembered(self, target: str) -> bool:
         """Return whether to memoise a function that returns a list, instead of fusing it into the loop of its caller.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from typing import Self, TypeVar
 
 from msgspec.structs import replace
@@ -17,7 +18,6 @@ from interpreter.compiler.build.base_module import Module
 from interpreter.compiler.build.memory import TIGHT, Slot
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.effect_analysis import fits
 from interpreter.compiler.ir.helpers import helpers
 from interpreter.language.types import Type
 
@@ -38,6 +38,10 @@ class FunctionBuilder:
     def __init__(self, module: Module) -> None:
         self.module, self.program, self.constants = module, module.program, module.constants
         self.model, self.shapes, self.memory = module.constants.model, module.shapes, module.memory
+        self.clear()
+
+    def clear(self) -> None:
+        """Prepare for a new function."""
         self.body: list[ops.Statement] = []
         self.locals: dict[int, ops.Var | Slot] = {}
         self.span: Span = NOWHERE
@@ -47,7 +51,8 @@ class FunctionBuilder:
 
     def made(self, head: ops.Function, build: Callable[[Self], None]) -> ops.Function:
         """Return a function with the body that ``build`` adds. If it cannot be compiled, it traps when it is called."""
-        builder = type(self)(self.module)
+        builder = copy(self)
+        builder.clear()
         try:
             build(builder)
         except Unsupported as error:
@@ -148,9 +153,9 @@ class FunctionBuilder:
         self.add(ops.While(label, test, tuple(inner), step, span=span))
 
     @contextmanager
-    def counted(self, count: ops.Value, name: str = "number", first: ops.Value = ZERO) -> Iterator[ops.Value]:
-        """Run the statements inside for each number from ``first`` below a count."""
-        number = self.var("i32", name, first)
+    def counted(self, count: ops.Value, name: str = "number") -> Iterator[ops.Value]:
+        """Run the statements inside for each number from 0 below a count."""
+        number = self.var("i32", name, ZERO)
         with self.repeated("each", number < count, ops.Set(number, number + 1)):
             yield number
 
@@ -202,7 +207,7 @@ class FunctionBuilder:
     def capped(self, value: ops.Value) -> ops.Value:
         """Return a number, with a trap if it is so large that sums of such numbers, as many as one decision can
         compute, could overflow 64 bits."""
-        if value.rep != "i64" or fits(value):
+        if value.rep != "i64" or ops.fits(value):
             return value
         kept = self.kept(value)
         self.fail_if(ops.either(kept < -LARGEST, kept > LARGEST), "a number that is too large")

@@ -176,7 +176,7 @@ class KeptForms(FunctionBuilder):
         def build(b: KeptForms) -> None:
             if type_.optional:
                 b.add(ops.If(ops.negated(VALUE), (ops.Return(ZERO),)))
-            size = ops.Load(VALUE) + 1 if shapes.is_listed(type_) else ops.Constant(shapes.size(type_))
+            size = ops.Load(VALUE) + 1 if shapes.is_listed(type_) else ops.Constant(len(shapes.fields(type_)))
             words = b.kept(size)
             made = b.kept(b.call("alloc", words))
             b.add(ops.CopyWords(made, VALUE, words))

@@ -14,16 +14,17 @@ from msgspec import Struct
 
 from interpreter.compiler.build.function import ONE, ZERO
 from interpreter.compiler.build.kept_forms import KeptForms
+from interpreter.compiler.build.memory import Slot
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.effect_analysis import may_fail
 from interpreter.language import core
 from interpreter.language.builtins import Builtin
 from interpreter.language.types import INT, SEAT, CardType, NeverType, Type
+from interpreter.lowering.effect_analysis import may_fail
+from interpreter.plain.evaluate import MAXIMUM_ITEMS
 
 __all__ = ["Each", "Loops", "Source"]
 
-MAXIMUM_ITEMS = 20_000
 NUMBER = ops.Constant(0, "i64")
 
 Each = Callable[[ops.Var], None]
@@ -61,10 +62,10 @@ class Loops(KeptForms, ABC):
             case core.RangeFrom():
                 low, high, count = self.bounds(node)
                 bound = self.kept(ops.ToIndex(count))
-                return self._stepped(INT, bound, bound + 1, low, lambda at: at <= high)
+                return self._stepped(INT, bound, low, lambda at: at <= high)
             case core.AllSeats():
                 seats = ops.Constant(self.shapes.seats)
-                return self._stepped(SEAT, seats, seats + 1, ZERO, lambda at: at < seats)
+                return self._stepped(SEAT, seats, ZERO, lambda at: at < seats)
             case core.Select(test=test, value=value):
                 if not (stops and may_fail(self.program, (test, value))):
                     return self._filtered(node, stops)
@@ -77,18 +78,15 @@ class Loops(KeptForms, ABC):
     def items_of(self, pointer: ops.Value, item: Type) -> Source:
         pointer = self.kept(pointer, "list")
         length = self.kept(ops.Load(pointer), "n")
+        if isinstance(item, NeverType):  # the list is empty
+            return Source(item, length, lambda body: None)
 
-        def each(body: Each) -> None:
-            if isinstance(item, NeverType):  # the list is empty
-                return
-            at, end = self.var("i32", "at"), self.var("i32", "end")
-            self.add(ops.Charge(length + 1))
-            self.set(at, pointer)
-            self.set(end, pointer + length * WORD)
-            with self.repeated("each", at.differs(end), ops.Set(at, at + WORD)):
-                body(self._item(ops.read(at, WORD, self.shapes.rep(item))))
+        def is_before_end(at: ops.Var) -> ops.Value:
+            return at.differs(self.var("i32", "end", pointer + length * WORD))
 
-        return Source(item, length, each)
+        return self._stepped(
+            item, length, pointer, is_before_end, lambda at: ops.read(at, WORD, self.shapes.rep(item)), WORD
+        )
 
     def _item(self, value: ops.Value) -> ops.Var:
         return self.var(value.rep, "x", value)
@@ -97,18 +95,18 @@ class Loops(KeptForms, ABC):
         self,
         item: Type,
         bound: ops.Value,
-        charge: ops.Value,
         first: ops.Value,
         test: Callable[[ops.Var], ops.Value],
         value: Callable[[ops.Var], ops.Value] = lambda at: at,
+        step: int = 1,
     ) -> Source:
-        """Return the values of a counter that starts with ``first`` and goes on while the test holds."""
+        """Return the values of a counter that starts with ``first`` and goes on by ``step`` while the test holds."""
 
         def each(body: Each) -> None:
             at = self.var(first.rep, "at")
-            self.add(ops.Charge(charge))
+            self.add(ops.Charge(bound + 1))
             self.set(at, first)
-            with self.repeated("each", test(at), ops.Set(at, at + 1)):
+            with self.repeated("each", test(at), ops.Set(at, at + step)):
                 body(self._item(value(at)))
 
         return Source(item, bound, each)
@@ -128,9 +126,7 @@ class Loops(KeptForms, ABC):
             target = origin + step
             return ops.Select(target >= seats, target - seats, target)
 
-        return self._stepped(
-            SEAT, ops.Constant(seats - 1), ops.Constant(seats), ONE, lambda step: step < seats, next_seat
-        )
+        return self._stepped(SEAT, ops.Constant(seats - 1), ONE, lambda step: step < seats, next_seat)
 
     def _cards_of(self, piles: Source) -> Source:
         card = CardType()
@@ -158,12 +154,19 @@ class Loops(KeptForms, ABC):
     # --- consumers
 
     @contextmanager
-    def passing(self, *tests: core.Expression | None) -> Iterator[None]:
-        """Run the statements inside only if all tests hold; later tests are evaluated only if earlier ones hold."""
+    def passing(
+        self, *tests: core.Expression | None, locals_: dict[int, ops.Var | Slot] | None = None
+    ) -> Iterator[None]:
+        """Run the statements inside only if all tests hold; later tests are evaluated only if earlier ones hold.
+
+        The tests may have other locals than the statements.
+        """
         with ExitStack() as open_:
             for test in tests:
                 if test is not None:
-                    open_.enter_context(self.when(self.value(test)))
+                    with self.scoped(self.locals if locals_ is None else locals_):
+                        holds = self.value(test)
+                    open_.enter_context(self.when(holds))
             yield
 
     def combinations(

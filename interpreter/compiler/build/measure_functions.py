@@ -19,7 +19,7 @@ from interpreter.language.types import SEAT, IntType, NeverType, NoneType, TextT
 
 __all__ = ["MEASURE", "OF_BITS", "ROUND", "ROUND_BITS", "KeyPart", "Measures", "parts_if_any"]
 
-OF_BITS, ROUND_BITS, MEASURE_BITS = 40, 14, 8
+OF_BITS, ROUND_BITS = 40, 14
 ROUND, MEASURE = OF_BITS, OF_BITS + ROUND_BITS
 """First bits of the round and of the number of the measure in a key; the subjects are below the round."""
 NUMBER_BITS = 16

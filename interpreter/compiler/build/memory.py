@@ -18,7 +18,7 @@ from msgspec import Struct
 from interpreter.compiler.build.shapes import WORD, Shapes, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.kernel.state import Value
-from interpreter.language.types import NOTHING, BagType, NeverType, NoneType, NothingType, Type, join
+from interpreter.language.types import NOTHING, NeverType, NoneType, NothingType, Type, join
 from interpreter.lowering.constants import Constants
 from interpreter.lowering.lower import Program
 
@@ -91,8 +91,6 @@ class Memory:
         if shapes.is_listed(type_):
             item = shapes.item(type_)
             return self.words([len(value), *(self.constant(part, item) for part in value)])
-        if isinstance(type_, BagType):
-            return self.words(value)
         return self.words([self.constant(part, of) for part, of in zip(value, shapes.fields(type_), strict=True)])
 
     def table(self, name: str, values: Sequence[Value], type_: Type) -> int:
@@ -110,15 +108,14 @@ class Slot(Struct, frozen=True):
 
 
 class FrameShape(Struct, frozen=True):
-    """The frame of one procedure: its locals (None: omitted), its size in words, and the initial contents."""
+    """The frame of one procedure: its locals (None: omitted), and the initial contents."""
 
     slots: tuple[Slot | None, ...]
-    words: int
     fresh: tuple[int, ...]
 
     @property
     def size(self) -> int:
-        return self.words * WORD
+        return len(self.fresh) * WORD
 
 
 def frame_shape(program: Program, shapes: Shapes, procedure: str) -> FrameShape:
@@ -126,18 +123,15 @@ def frame_shape(program: Program, shapes: Shapes, procedure: str) -> FrameShape:
     types = program.stored[procedure]
     slots: list[Slot | None] = []
     fresh = [0] * FRAME_HEAD
-    offset = FRAME_HEAD * WORD
     for index in range(program.procedures[procedure].local_count):
         type_ = reduce(_both, types.get(index, (NOTHING,)))
         if isinstance(type_, NoneType | NeverType | NothingType):
             slots.append(None)
             continue
         kept = kept_in_frame(shapes, type_)
-        slots.append(Slot(offset, kept))
-        words = shapes.words(kept)
-        fresh += [shapes.kept_none(kept), *[0] * (words - 1)]
-        offset += words * WORD
-    return FrameShape(tuple(slots), offset // WORD, tuple(fresh))
+        slots.append(Slot(len(fresh) * WORD, kept))
+        fresh += [shapes.kept_none(kept), *[0] * (shapes.words(kept) - 1)]
+    return FrameShape(tuple(slots), tuple(fresh))
 
 
 def kept_in_frame(shapes: Shapes, type_: Type) -> Type:

@@ -20,6 +20,6 @@ class ModuleBuilder(Module):
     def __init__(self, machine: Machine, rooms: Mapping[str, int] | None = None) -> None:
         super().__init__(machine, rooms)
         self.decisions = Decisions(self)
-        self.stretches = Stretches(self.decisions)
+        self.stretches = Stretches(self)
         self.phases = Phases(self)
-        self.policies = Policies(self.decisions)
+        self.policies = Policies(self)

@@ -81,7 +81,10 @@ class Shapes:
         return of
 
     def fields(self, type_: types.Type) -> tuple[types.Type, ...]:
+        """Return the types of the parts of a bag, record or room."""
         match type_:
+            case types.BagType():
+                return (types.INT,) * self.width(type_)
             case types.RoomType(of=of):
                 return types.ListType(of), types.INT
             case types.RecordType(name=name):
@@ -148,8 +151,6 @@ class Shapes:
             return 1
         if self.is_listed(type_):
             return 1 + self.capacity(type_) * self.words(self.item(type_))
-        if isinstance(type_, types.BagType):
-            return self.width(type_) + type_.optional
         return sum(map(self.words, self.fields(type_))) + type_.optional
 
     def placed(self, parts: Iterable[types.Type], start: int = 0) -> Iterator[tuple[int, types.Type]]:
@@ -160,15 +161,11 @@ class Shapes:
 
     def is_flat(self, type_: types.Type) -> bool:
         """Return whether the kept form contains no list, bag or record, so that it equals the form in registers."""
-        if self.is_scalar(type_) or isinstance(type_, types.BagType):
+        if self.is_scalar(type_):
             return True
         if self.is_listed(type_):
             return self.is_scalar(self.item(type_))
         return all(map(self.is_scalar, self.fields(type_)))
-
-    def size(self, type_: types.Type) -> int:
-        """Return the number of words of a bag or record in the arena."""
-        return self.width(type_) if isinstance(type_, types.BagType) else len(self.fields(type_))
 
     def kept_none(self, type_: types.Type) -> int:
         """Return the first word of the kept form of none."""

@@ -7,10 +7,10 @@ from functools import cached_property
 
 from msgspec import Struct
 
+from interpreter.compiler.build.decisions import Decisions
 from interpreter.compiler.build.function import ONE, ZERO
 from interpreter.compiler.build.kept_forms import Part
 from interpreter.compiler.build.shapes import WORD, signed
-from interpreter.compiler.build.steps import FunctionGroup, Steps
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.ops import CellGroup
 from interpreter.language.types import CardHolderType, CardType, CollectionType, Type, has_cards
@@ -39,7 +39,7 @@ class Sight(Struct, frozen=True):
         return not (self.by_cell or self.by_owner or self.by_value)
 
 
-class Sights(FunctionGroup):
+class Sights(Decisions):
     """Builds tests of what the seat in the variable ``seat`` may see."""
 
     @cached_property
@@ -53,7 +53,7 @@ class Sights(FunctionGroup):
 
     @property
     def seen_width(self) -> int:
-        return self.seats // 32 + 1
+        return self.shapes.seats // 32 + 1
 
     def sight(self, group: CellGroup, type_: Type) -> Sight:
         """Return what may hide the cells of a group with contents of this type."""
@@ -66,7 +66,6 @@ class Sights(FunctionGroup):
 
     def guarded(
         self,
-        b: Steps,
         sight: Sight,
         group: CellGroup,
         number: ops.Value,
@@ -79,13 +78,13 @@ class Sights(FunctionGroup):
         ``hidden`` if a card is."""
 
         def with_value() -> None:
-            b.branch(self.hides(at, group.type), hidden, shown) if sight.by_value else shown()
+            self.branch(self.hides(at, group.type), hidden, shown) if sight.by_value else shown()
 
         def with_owner() -> None:
-            b.branch(self.sees_card(number), with_value, hidden) if sight.by_owner else with_value()
+            self.branch(self.sees_card(number), with_value, hidden) if sight.by_owner else with_value()
 
         if sight.by_cell:
-            b.branch(self.may_see(number + group.base), with_owner, covered)
+            self.branch(self.may_see(number + group.base), with_owner, covered)
         else:
             with_owner()
 
@@ -100,7 +99,7 @@ class Sights(FunctionGroup):
     def sees_card(self, card: ops.Value) -> ops.Value:
         location = self.memory.groups["location"]
 
-        def build(b: Steps) -> None:
+        def build(b: Sights) -> None:
             b.add(ops.If(CARD < 0, (ops.Return(ONE),)))
             cell = b.kept(ops.Load(CARD * WORD, location.address, "i32", "location"), "cell")
             b.add(ops.If(cell < 0, (ops.Return(ONE),)))
@@ -115,7 +114,7 @@ class Sights(FunctionGroup):
             return ops.negated(self.sees_card(ops.Load(at)))
         shapes = self.shapes
 
-        def build(b: Steps) -> None:
+        def build(b: Sights) -> None:
             if type_.optional and not shapes.is_listed(type_):
                 b.add(ops.If(ops.negated(ops.Load(AT)), (ops.Return(ZERO),)))
             start = AT + WORD * (type_.optional and not shapes.is_listed(type_))

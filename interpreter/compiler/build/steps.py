@@ -1,24 +1,22 @@
-"""Steps that do not suspend: locals, branches, loops, calls, and effects on the state; functions of rules; and the base
-class of what builds the functions of a module."""
+"""Steps that do not suspend: locals, branches, loops, calls, and effects on the state; and functions of rules."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from interpreter.compiler.build.base_module import Module
 from interpreter.compiler.build.delayed_blocks import DelayedBlocks
 from interpreter.compiler.build.function import ONE, ZERO
 from interpreter.compiler.build.shapes import WORD, Unsupported, parameter_types, signed
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.effect_analysis import may_fail
 from interpreter.kernel.chance import name_hash
 from interpreter.language import core
 from interpreter.language.model import RuleLayer
 from interpreter.language.types import INT, NOTHING, CardType, IntType, PileType, PlaceType, TokenHolderType, Type
 from interpreter.language.walk import descendants
+from interpreter.lowering.effect_analysis import may_fail
 from interpreter.plain.closures import MAXIMUM_PASSES
 
-__all__ = ["FunctionGroup", "Steps"]
+__all__ = ["Steps"]
 
 WHERE = {"in": 0, "top": 1, "bottom": 2, "new pile": 3}
 
@@ -26,8 +24,8 @@ WHERE = {"in": 0, "top": 1, "bottom": 2, "new pile": 3}
 class Steps(DelayedBlocks):
     """Builds steps: the whole builder of functions."""
 
-    def __init__(self, module: Module) -> None:
-        super().__init__(module)
+    def clear(self) -> None:
+        super().clear()
         self.result: Type = NOTHING
         self.types: Sequence[Type] = ()
         """Types of the rule's locals."""
@@ -335,14 +333,3 @@ class Steps(DelayedBlocks):
         index = self.kept(self.call("pick", ops.Load(items), *self._chance(step.chance)))
         picked = ops.read(items + index * WORD, WORD, self.shapes.rep(item))
         self.write_local(step.index, self.copied(picked, item), item)
-
-
-class FunctionGroup:
-    """Builds functions of one purpose for a module."""
-
-    def __init__(self, module: Module) -> None:
-        self.module, self.program, self.constants = module, module.program, module.constants
-        self.model, self.shapes, self.memory = module.constants.model, module.shapes, module.memory
-        self.seats = len(module.constants.seats)
-        builder = Steps(module)
-        self.made, self.declare, self.named = builder.made, builder.declare, builder.named

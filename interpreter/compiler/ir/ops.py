@@ -4,21 +4,21 @@ A :class:`Function` is a list of statements over typed values. A value is a tree
 statement sets a variable, writes memory or transfers control. Numbers of the language are ``i64``, everything else is
 ``i32``: indexes of cards, seats, nodes and kinds, booleans (0, 1), and addresses of lists, bags and records.
 
-:mod:`interpreter.compiler.ir.effect_analysis` computes what an op reads and writes: a :class:`Load` or :class:`Store`
-of the state names its *group* of cells.
+A :class:`Load` or :class:`Store` of the state names its *group* of cells, for readers of the IR.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property
-from typing import Literal, cast
+from typing import ClassVar, Literal, cast
 
 from msgspec import Struct
 
-from interpreter.base.lazy import Lazy
-from interpreter.base.tree import Placed, field_types
+from interpreter.base.tree import Placed
 from interpreter.language.types import Type
+from interpreter.language.walk import descendants
+from interpreter.lowering.effect_analysis import Reads
 
 Rep = Literal["i32", "i64"]
 """Register type of a value."""
@@ -38,30 +38,10 @@ class CellGroup(Struct, frozen=True):
 class Op(Struct, frozen=True, gc=False):
     """Base class of the IR."""
 
-    @property
-    def parts(self) -> list[Part]:
-        """Direct parts: ops and non-empty tuples of ops."""
-        return [part for name in fields_with_ops[type(self)] if (part := getattr(self, name))]
+    apart: ClassVar = ("rep",)
 
 
 Part = Op | tuple["Part", ...]
-
-fields_with_ops = Lazy[type[Op], tuple[str, ...]](
-    lambda kind: tuple(name for name, type_ in field_types(kind).items() if "Value" in type_ or "Statement" in type_)
-)
-"""Names of the fields of a class that contain ops, by their annotations."""
-
-
-def inner(part: Part) -> Iterator[Op]:
-    """Yield an op and all ops in it, in preorder; tuples are flattened."""
-    stack: list[Part] = [part]
-    while stack:
-        current = stack.pop()
-        if isinstance(current, tuple):
-            stack.extend(current[::-1])
-        else:
-            yield current
-            stack.extend(current.parts[::-1])
 
 
 # --- values ----------------------------------------------------------------------------------------------------------
@@ -257,6 +237,8 @@ class Action(Op, Placed, frozen=True):
 class Set(Action, frozen=True):
     """Set a variable, or a global of the machine."""
 
+    apart: ClassVar = ("var",)
+
     var: Var | Global
     value: Value
 
@@ -362,11 +344,12 @@ class Key(Struct, frozen=True):
 class Memo(Struct, frozen=True):
     """Memo table of a function without effects, whose result depends on its arguments and on cells.
 
-    ``words`` is 0 for a result of one word; else the maximum size of the list (``listed``), bag or record that it
-    points to.
+    ``reads`` are those cells. ``words`` is 0 for a result of one word; else the maximum size of the list (``listed``),
+    bag or record that it points to.
     """
 
     keys: tuple[Key, ...]
+    reads: Reads
     words: int = 0
     listed: bool = False
 
@@ -387,7 +370,7 @@ class Function(Op, frozen=True, dict=True, gc=True):
     @cached_property
     def ops(self) -> tuple[Op, ...]:
         """All ops of the body, in preorder."""
-        return tuple(inner(self.body))
+        return cast("tuple[Op, ...]", tuple(descendants(self.body)))
 
     @cached_property
     def called(self) -> tuple[str, ...]:
@@ -420,6 +403,19 @@ def both(first: Value, second: Value) -> Value:
 def either(first: Value, second: Value) -> Value:
     """Return the test that one of two holds; the second is evaluated only if the first does not hold."""
     return Select(first, Constant(1), second)
+
+
+def fits(value: Value) -> bool:
+    """Return whether a number certainly fits into a word because it comes from one."""
+    match value:
+        case ToNumber():
+            return True
+        case Constant(number):
+            return -(2**31) <= number < 2**31
+        case Select(_, then, otherwise):
+            return fits(then) and fits(otherwise)
+        case _:
+            return False
 
 
 def split(address: Value) -> tuple[int, Value | None, int]:

@@ -34,9 +34,8 @@ class _Writer:
         self._groups = groups
         self._declared: set[str] = set()
         self._place = ""
-        self._depth = 0
         self._above: list[str] = []
-        """Lines to print before the current one."""
+        """Lines to print before the current statement."""
         self._withins = 0
 
     def function(self, function: ops.Function) -> Iterator[str]:
@@ -46,65 +45,64 @@ class _Writer:
         parameters = ", ".join(f"{var.name}: {var.rep}" for var in function.parameters)
         result = f" -> {function.result}" if function.result is not None else ""
         yield f"{function.name}({parameters}){result}:"
-        yield from self._block(function.body, 1)
+        yield from self._block(function.body)
 
     # --- statements
 
-    def _block(self, body: tuple[ops.Statement, ...], depth: int) -> Iterator[str]:
-        pad = INDENT * depth
-        if not body:
-            yield f"{pad}pass"
+    def _block(self, body: tuple[ops.Statement, ...]) -> list[str]:
+        """Return indented lines."""
+        above, lines = self._above, [] if body else ["pass"]
         for statement in body:
             place = str(statement.span) if statement.span != NOWHERE else ""
             if place and place != self._place:
                 self._place = place
-                yield f"{pad}# {place}"
-            self._depth = depth
-            for line in self._statement(statement, pad, depth):
-                above, self._above = self._above, []
-                yield from above
-                yield line
+                lines.append(f"# {place}")
+            self._above = []
+            text = list(self._statement(statement))
+            lines += self._above + text
+        self._above = above
+        return [INDENT + line for line in lines]
 
-    def _statement(self, statement: ops.Statement, pad: str, depth: int) -> Iterator[str]:
+    def _statement(self, statement: ops.Statement) -> Iterator[str]:
         v = self.value
         match statement:
             case ops.Set(var, value):
-                yield f"{pad}{self._target(var)} = {v(value)}"
+                yield f"{self._target(var)} = {v(value)}"
             case ops.Store(address, offset, value, group):
                 cell = self._cell(address, offset, group)
-                yield f"{pad}{cell or f'store {_long(value)}{self._at(address, offset)}{_of(group)}'} = {v(value)}"
+                yield f"{cell or f'store {_long(value)}{self._at(address, offset)}{_of(group)}'} = {v(value)}"
             case ops.Touch(group, owner):
-                yield f"{pad}touch {group}{f'[{v(owner)}]' if owner is not None else ''}"
+                yield f"touch {group}{f'[{v(owner)}]' if owner is not None else ''}"
             case ops.CopyWords(target, source, words, group):
                 cell = self._cell(target, 0, group)
-                yield f"{pad}copy {v(words)} words from {v(source)} to {cell or v(target) + _of(group)}"
+                yield f"copy {v(words)} words from {v(source)} to {cell or v(target) + _of(group)}"
             case ops.Do(call):
-                yield f"{pad}do {v(call)}"
+                yield f"do {v(call)}"
             case ops.If(test, then, otherwise):
-                yield f"{pad}if {v(test)}:"
-                yield from self._block(then, depth + 1)
+                yield f"if {v(test)}:"
+                yield from self._block(then)
                 if otherwise:
-                    yield f"{pad}else:"
-                    yield from self._block(otherwise, depth + 1)
+                    yield "else:"
+                    yield from self._block(otherwise)
             case ops.Block(label, body):
-                yield f"{pad}block {label}:"
-                yield from self._block(body, depth + 1)
+                yield f"block {label}:"
+                yield from self._block(body)
             case ops.While(label, test, body, step):
-                yield f"{pad}while {v(test)} as {label}:"
-                yield from self._block(body, depth + 1)
+                yield f"while {v(test)} as {label}:"
+                yield from self._block(body)
                 if step:
-                    yield f"{pad}step:"
-                    yield from self._block(step, depth + 1)
+                    yield "step:"
+                    yield from self._block(step)
             case ops.Break(label):
-                yield f"{pad}break {label}"
+                yield f"break {label}"
             case ops.Return(value):
-                yield f"{pad}return{' ' + v(value) if value is not None else ''}"
+                yield f"return{' ' + v(value) if value is not None else ''}"
             case ops.Fail(why):
-                yield f"{pad}fail{f' {chr(34)}{why}{chr(34)}' if why else ''}"
+                yield f"fail{f' {chr(34)}{why}{chr(34)}' if why else ''}"
             case ops.Charge(steps):
-                yield f"{pad}charge {v(steps)}"
+                yield f"charge {v(steps)}"
             case ops.TailCall(name, arguments):
-                yield f"{pad}return {name}({', '.join(map(v, arguments))})  # in place of this frame"
+                yield f"return {name}({', '.join(map(v, arguments))})  # in place of this frame"
             case _:
                 assert_never(statement)
 
@@ -149,14 +147,12 @@ class _Writer:
                 assert_never(value)
 
     def _within(self, body: tuple[ops.Statement, ...], value: ops.Value) -> str:
-        """Print the statements of a value before the current line, and return a name for it."""
+        """Print the statements of a value before the current one, and return a name for it."""
         self._withins += 1
-        name, depth, above = f"within{self._withins}", self._depth, self._above
-        self._above = []
-        lines = [f"{INDENT * depth}let {name}:", *self._block(body, depth + 1)]
-        self._depth = depth + 1
-        result = f"{INDENT * (depth + 1)}give {self.value(value)}"
-        self._depth, self._above = depth, [*above, *lines, *self._above, result]
+        name, above = f"within{self._withins}", self._above
+        lines, self._above = self._block(body), []
+        given = f"give {self.value(value)}"
+        self._above = [*above, f"let {name}:", *lines, *(INDENT + line for line in (*self._above, given))]
         return name
 
     def _inner(self, value: ops.Value) -> str:

@@ -1,6 +1,6 @@
 """Optimisation passes, in the order in which they run; each maps functions to functions.
 
-A pass looks at ops, types and :mod:`interpreter.compiler.ir.effect_analysis`, never at names of rules.
+A pass looks at ops and types, never at names of rules.
 """
 
 from __future__ import annotations

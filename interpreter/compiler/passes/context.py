@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from interpreter.compiler.build.memory import Memory
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.effect_analysis import Cells
 
 __all__ = ["Context", "Functions", "Touched"]
 
@@ -33,13 +32,15 @@ class Touched:
 class Context:
     """Input and output of passes.
 
-    The machine calls ``roots`` by name and ``stretches`` by number. Passes store results here: ``dirty`` is the address
-    of a 64-bit word for each seat and one more, and ``touched`` has the bits to set when a cell changes.
+    ``of_seats`` names the groups of cells that belong to seats; ``owners`` is the address of a table of the seats of
+    pieces. The machine calls ``roots`` by name and ``stretches`` by number. Passes store results here: ``dirty`` is the
+    address of a 64-bit word for each seat and one more, and ``touched`` has the bits to set when a cell changes.
     ``dirty_parts`` is the address of a 64-bit word for each of the ``wholes`` that cells are parts of.
     """
 
     memory: Memory
-    cells: Cells
+    of_seats: frozenset[str]
+    owners: int
     seats: int
     roots: frozenset[str] = frozenset()
     stretches: tuple[str, ...] = ()

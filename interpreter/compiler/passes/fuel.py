@@ -13,9 +13,8 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.ops import inner
-from interpreter.compiler.ir.rewrite import rewritten
 from interpreter.compiler.passes.context import Context, Functions
+from interpreter.language.walk import descendants, rewritten
 
 __all__ = ["fuel"]
 
@@ -52,7 +51,7 @@ def fuel(functions: Functions, context: Context) -> Functions:
     for name, function in functions.items():
         body = function.body
         if body and isinstance(body[0], ops.Charge) and name not in context.roots and not function.rare:
-            calls = sum(isinstance(op, ops.Call) and op.function in functions for op in inner(body))
+            calls = sum(isinstance(op, ops.Call) and op.function in functions for op in descendants(body))
             if calls < 2 or calls_of(name) is not None:
                 body = body[1:]
         result[name] = replace(function, body=_less(rewritten(body, change), calls_of))
@@ -71,7 +70,7 @@ def _charged(after: tuple[ops.Statement, ...]) -> ops.While | None:
 def _calls(body: ops.Part, calls_of: CallsOf) -> int | None:
     """Return the maximum number of calls in ops; None: too many, or inside a loop."""
     total = 0
-    for op in inner(body):
+    for op in descendants(body):
         if isinstance(op, ops.While):
             return None
         if isinstance(op, ops.Call):

@@ -12,8 +12,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.rewrite import callees_first, rewritten
+from interpreter.compiler.ir.call_order import callees_first
 from interpreter.compiler.passes.context import Context, Functions
+from interpreter.language.walk import rewritten
 
 __all__ = ["inline"]
 

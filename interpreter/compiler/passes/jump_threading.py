@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from interpreter.base.source import Span
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.rewrite import rewritten
 from interpreter.compiler.passes.context import Context, Functions
+from interpreter.language.walk import rewritten
 
 __all__ = ["jump_threading"]
 

@@ -28,11 +28,11 @@ from msgspec.structs import replace
 
 from interpreter.compiler.build.shapes import WORD, signed
 from interpreter.compiler.ir import ops
+from interpreter.compiler.ir.call_order import callees_first
 from interpreter.compiler.ir.cost import CALL, RECURSIVE, cost_of
-from interpreter.compiler.ir.effect_analysis import ANYONE, Reads, reads
 from interpreter.compiler.ir.helpers import helpers
-from interpreter.compiler.ir.rewrite import callees_first, rewritten
 from interpreter.compiler.passes.context import Context, Functions, Touched
+from interpreter.language.walk import rewritten
 
 __all__ = ["memoise"]
 
@@ -54,7 +54,6 @@ class Table(Struct, frozen=True):
 
     function: ops.Function
     memo: ops.Memo
-    reads: Reads
     row: int | None
     part: int | None
     entries: int
@@ -64,20 +63,17 @@ class Table(Struct, frozen=True):
         """The complement of ``part``, as reads have it."""
         return ~self.part if self.part is not None else None
 
-    def reads_of(self, group: str) -> frozenset[int] | None:
-        return ANYONE if "?" in self.reads else self.reads.get(group)
-
 
 def memoise(functions: Functions, context: Context) -> Functions:
     """Give a memo table to each function that costs more than a lookup."""
     result = dict(functions)
     tables = _chosen(functions, context)
-    rows = [table for table in tables if table.reads and table.row is not None][:MOST_FUNCTIONS]
-    alone = [table for table in tables if table.reads and table.row is None][:MOST_FUNCTIONS]
+    rows = [table for table in tables if table.memo.reads and table.row is not None][:MOST_FUNCTIONS]
+    alone = [table for table in tables if table.memo.reads and table.row is None][:MOST_FUNCTIONS]
     parts = [table for table in alone if table.part is not None]
     dirty = context.dirty = context.memory.reserve_long(context.seats + 1)
     dirty_parts = context.dirty_parts = context.memory.reserve_long(context.wholes)
-    context.touched = {group: _touched(group, rows, alone, parts) for group in context.cells.groups}
+    context.touched = {group: _touched(group, rows, alone, parts) for group in context.memory.groups}
     for table in tables:
         dimensions = []
         if table in rows:
@@ -87,7 +83,7 @@ def memoise(functions: Functions, context: Context) -> Functions:
             dimensions.append(_dimension(table, None, shared, alone.index(table), 1, context))
         if table in parts:
             dimensions.append(_dimension(table, table.part, dirty_parts, parts.index(table), context.wholes, context))
-        if dimensions or not table.reads:
+        if dimensions or not table.memo.reads:
             memoised = _Memoised(table, dimensions, context).functions()
             result.update((function.name, function) for function in memoised)
 
@@ -105,7 +101,6 @@ def memoise(functions: Functions, context: Context) -> Functions:
 
 def _chosen(functions: Functions, context: Context) -> list[Table]:
     """Return the tables that pay, callees first, since a call of a memoised function is cheap."""
-    known = reads(functions, context.cells)
     calls = Counter(name for function in functions.values() for name in function.called)
     tables: list[Table] = []
     costs: dict[str, int] = {}
@@ -118,26 +113,26 @@ def _chosen(functions: Functions, context: Context) -> list[Table]:
         costs[name] = cost_of(function.body, cost_of_call)
         if function.memo is None or not calls[name] or costs[name] < LEAST_COST:
             continue
-        if (table := _table(function, function.memo, known[name])) is not None:
+        if (table := _table(function, function.memo)) is not None:
             tables.append(table)
             costs[name] = KEPT_COST
     return tables
 
 
-def _table(function: ops.Function, memo: ops.Memo, known: Reads) -> Table | None:
+def _table(function: ops.Function, memo: ops.Memo) -> Table | None:
     entries = prod(key.extent for key in memo.keys)
     if not 0 < entries <= MOST_ENTRIES or entries * memo.words > MOST_WORDS:
         return None
 
     def groups_of(parameter: int) -> int:
         """Return the number of groups of which only the cells of a parameter's value are read."""
-        return sum(parameter in aligned for aligned in known.values())
+        return sum(parameter in aligned for aligned in memo.reads.values())
 
     seats = [number for number, key in enumerate(memo.keys) if key.is_seat and groups_of(number)]
     row = max(seats, key=groups_of, default=None)
     wholes = [number for number in range(len(memo.keys)) if groups_of(~number)]
     part = wholes[0] if wholes and row is None else None
-    return Table(function, memo, known, row, part, entries)
+    return Table(function, memo, row, part, entries)
 
 
 # --- changes
@@ -145,7 +140,7 @@ def _table(function: ops.Function, memo: ops.Memo, known: Reads) -> Table | None
 
 def _touched(group: str, rows: list[Table], alone: list[Table], parts: list[Table]) -> Touched:
     def bits(tables: list[Table], is_concerned: Callable[[Table, frozenset[int]], bool]) -> int:
-        read = ((bit, table, table.reads_of(group)) for bit, table in enumerate(tables))
+        read = ((bit, table, table.memo.reads.get(group)) for bit, table in enumerate(tables))
         return sum(1 << bit for bit, table, aligned in read if aligned is not None and is_concerned(table, aligned))
 
     return Touched(
@@ -160,7 +155,7 @@ def _marks(op: ops.Touch, context: Context) -> Iterator[ops.Statement]:
     """Yield the statements that set dirty bits when a cell changes."""
     touched, dirty = context.touched[op.group], context.dirty
     everywhere, own = touched.all_rows, touched.own_row
-    if op.owner is None or op.group not in context.cells.of_seats:
+    if op.owner is None or op.group not in context.of_seats:
         everywhere, own = everywhere | own, 0
     if touched.alone:
         yield _mark(ZERO, dirty + LONG * context.seats, touched.alone)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.rewrite import rewritten
 from interpreter.compiler.passes.context import Context, Functions
+from interpreter.language.walk import rewritten
 
 __all__ = ["tail_calls"]
 

@@ -8,7 +8,6 @@ from itertools import accumulate, chain
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import halves
 from interpreter.compiler.build.steps import Steps
-from interpreter.compiler.ir.effect_analysis import Cells
 from interpreter.compiler.passes import optimised
 from interpreter.compiler.passes.context import Context
 from interpreter.compiler.wasm.driver import FUEL, UNDO_BYTES, Rows, driver_numbers
@@ -16,7 +15,7 @@ from interpreter.compiler.wasm.emit import text_of
 from interpreter.compiler.wasm.instance import PAGE
 from interpreter.compiler.wasm.runtime import graph_cache_words, written
 from interpreter.compiler.wasm.runtime_inliner import inliner
-from interpreter.language.types import NODE, PieceType
+from interpreter.language.types import NODE
 
 __all__ = ["Bots", "assembled", "built"]
 
@@ -36,7 +35,7 @@ def built(
 
     ``further`` names functions that are also called from outside.
     """
-    of_rules = map(builder.stretches.function, range(len(builder.program.stretches)))
+    of_rules = map(builder.stretches.stretch, range(len(builder.program.stretches)))
     stretches = [builder.add(function) for function in chain(of_rules, builder.phases.stretches())]
     for function in builder.phases.helpers():
         builder.add(function)
@@ -48,22 +47,11 @@ def built(
     builder.finish()
     chosen = chain.from_iterable(names.values() for names in (*decisions.values(), *bots))
     roots = frozenset((*stretches, *chosen, *ranks, *further))
-    wholes = builder.shapes.count(NODE)
-    context = Context(builder.memory, _cells(builder), len(builder.constants.seats), roots, tuple(stretches), wholes)
-    return decisions, context
-
-
-def _cells(builder: ModuleBuilder) -> Cells:
-    model, groups = builder.constants.model, builder.memory.groups
+    model, memory, seats = builder.constants.model, builder.memory, len(builder.constants.seats)
     of_seats = frozenset(name for name, group in model.groups.items() if group.owner == "seat")
-    owners, parts = {}, {}
-    places = builder.memory.tables.get("node.places")
-    if "piece" in groups and places is not None:
-        parts["piece"] = places
-    if "piece" in groups:
-        kinds, pieces = max(1, len(builder.constants.pieces)), builder.shapes.count(PieceType())
-        owners["piece"] = builder.memory.words([piece // kinds for piece in range(pieces)])
-    return Cells(groups, of_seats, owners, parts)
+    owners = memory.words(builder.constants.statics["piece.owner"]) if "piece" in memory.groups else 0
+    wholes = builder.shapes.count(NODE)
+    return decisions, Context(memory, of_seats, owners, seats, roots, tuple(stretches), wholes)
 
 
 def assembled(
@@ -107,7 +95,7 @@ def _touched(builder: ModuleBuilder, context: Context) -> Iterator[str]:
     own_piece = context.touched["piece"].own_row if "piece" in context.touched else 0
     for name, group in builder.memory.groups.items():
         touched = context.touched[name]
-        owned = name in context.cells.of_seats
+        owned = name in context.of_seats
         for number in range(group.count):
             everywhere = touched.all_rows if owned or name == "piece" else touched.all_rows | touched.own_row
             own, row = (touched.own_row, context.dirty + 8 * number) if owned else (0, context.dirty)
@@ -125,7 +113,7 @@ def _touched(builder: ModuleBuilder, context: Context) -> Iterator[str]:
             f"  (i64.store (i32.const {row}) (i64.or (i64.load (i32.const {row})) (local.get $mask)))"
             for row in range(context.dirty, context.dirty + 8 * context.seats, 8)
         ),
-        owners=context.cells.owners.get("piece", 0),
+        owners=context.owners,
         own_piece=own_piece,
     )
 

@@ -10,7 +10,7 @@ from interpreter.compiler.build.memory import BLOCKS, HEADER, STATE, Slot
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, TooSmall, Unsupported, halves, parameter_types
 from interpreter.kernel.state import Frame, State, Value, stacked
-from interpreter.language.types import INT, BagType, BoolType, CompositeType, IntType, TextType, Type
+from interpreter.language.types import BagType, BoolType, CompositeType, IntType, TextType, Type
 from interpreter.lowering.watches import MOST_WATCHES
 from interpreter.plain.machine import Machine
 
@@ -45,8 +45,7 @@ class Codec:
             return words + [0] * (size - len(words))
         if value is None:
             return [0] * size
-        fields = (INT,) * len(value) if isinstance(type_, BagType) else shapes.fields(type_)
-        return [*([1] if type_.optional else []), *self.row(value, fields)]
+        return [*([1] if type_.optional else []), *self.row(value, shapes.fields(type_))]
 
     def row(self, values: Sequence[Value], types: Sequence[Type]) -> list[int]:
         return [word for value, type_ in zip(values, types, strict=True) for word in self.words(value, type_)]

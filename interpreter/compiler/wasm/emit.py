@@ -11,7 +11,6 @@ from typing import assert_never
 
 from interpreter.base.source import NOWHERE
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.effect_analysis import fits
 from interpreter.compiler.wasm.runtime_inliner import Expansion, Inliner
 
 __all__ = ["text_of"]
@@ -170,7 +169,7 @@ class _Writer:
         return f"({left.rep}.{INSTRUCTIONS.get(operator, operator)} {self._value(left)} {self._value(right)})"
 
     def _word(self, value: ops.Value, optional: bool) -> str:
-        if fits(value):
+        if ops.fits(value):
             return f"(i32.wrap_i64 {self._value(value)})"
         self._vars[NUMBER] = "i64"
         least = 2**31 if optional else 2**31 - 1
