@@ -2,7 +2,7 @@
 
 A call in the checked tree holds its row. :mod:`interpreter.language.check_builtins` checks the arguments. The plain
 form has a function for each row in :mod:`interpreter.plain.builtin_functions`. A module calls the function of
-the runtime with that name, or :mod:`interpreter.compiler.build.builtin_calls` builds it from other ops.
+the runtime with that name, or :mod:`interpreter.compiler.codegen.builtin_calls` builds it from other ops.
 """
 
 from __future__ import annotations

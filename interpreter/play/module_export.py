@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from interpreter.base.plain_data import Json
-from interpreter.compiler.build.memory import STATE
-from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, Shapes, signed
-from interpreter.compiler.build.sights import OPEN
+from interpreter.compiler.codegen.memory import STATE
+from interpreter.compiler.codegen.module_builder import ModuleBuilder
+from interpreter.compiler.codegen.shapes import NO_INDEX, NO_NUMBER, WORD, Shapes, signed
+from interpreter.compiler.codegen.sights import OPEN
 from interpreter.compiler.ir.ops import CellGroup
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.compiler.wasm.driver import BOT_STREAM

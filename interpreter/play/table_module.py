@@ -10,8 +10,8 @@ from interpreter.base.diagnostics import Diagnostic, RulesetError, Severity
 from interpreter.base.source import Span
 from interpreter.bots.hidden_reads import groups_peeked
 from interpreter.bots.registry import policies_for
-from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.build.shapes import Unsupported
+from interpreter.compiler.codegen.module_builder import ModuleBuilder
+from interpreter.compiler.codegen.shapes import Unsupported
 from interpreter.compiler.passes import stages
 from interpreter.compiler.passes.context import Functions
 from interpreter.compiler.wasm.assemble import built

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from interpreter.compiler.build.delayed_blocks import KEPT_START
-from interpreter.compiler.build.memory import STATE
-from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.build.shapes import WORD, Unsupported
+from interpreter.compiler.codegen.delayed_blocks import KEPT_START
+from interpreter.compiler.codegen.memory import STATE
+from interpreter.compiler.codegen.module_builder import ModuleBuilder
+from interpreter.compiler.codegen.shapes import WORD, Unsupported
 from interpreter.compiler.wasm.assemble import Bots, assembled
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.compiler.wasm.driver import FRAMES_KEPT, LONG, Rows

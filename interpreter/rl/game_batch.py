@@ -11,8 +11,8 @@ from interpreter.base.plurals import counted
 from interpreter.bots.compiled_bots import needs_of
 from interpreter.bots.player import Bot
 from interpreter.bots.registry import bots_of
-from interpreter.compiler.build.memory import STATE
-from interpreter.compiler.build.shapes import WORD, Unsupported, signed
+from interpreter.compiler.codegen.memory import STATE
+from interpreter.compiler.codegen.shapes import WORD, Unsupported, signed
 from interpreter.compiler.wasm.codec import fitted
 from interpreter.compiler.wasm.driver import LONG
 from interpreter.compiler.wasm.instance import Trap, is_available

@@ -16,7 +16,7 @@ from math import prod
 
 from msgspec import Struct
 
-from interpreter.compiler.build.shapes import Shapes
+from interpreter.compiler.codegen.shapes import Shapes
 from interpreter.kernel.state import Value
 from interpreter.language.types import INT, BagType, CardHolderType, IntType, TextType, Type
 from interpreter.lowering.constants import Constants

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import partial
 
-from interpreter.compiler.build.decisions import Decisions
-from interpreter.compiler.build.function import FRAME, ONE, ZERO
-from interpreter.compiler.build.shapes import WORD
-from interpreter.compiler.build.sights import LISTED, SEAT, Sight, Sights
-from interpreter.compiler.build.steps import Steps
-from interpreter.compiler.build.stretches import ASKED
+from interpreter.compiler.codegen.decisions import Decisions
+from interpreter.compiler.codegen.function import FRAME, ONE, ZERO
+from interpreter.compiler.codegen.shapes import WORD
+from interpreter.compiler.codegen.sights import LISTED, SEAT, Sight, Sights
+from interpreter.compiler.codegen.steps import Steps
+from interpreter.compiler.codegen.stretches import ASKED
 from interpreter.compiler.ir import ops
 from interpreter.language.types import BagType, CardHolderType, CardType, IntType, TextType, Type, has_cards
 from interpreter.rl.numbering import HIDDEN, NONE, Part, Vector, positions, width_of

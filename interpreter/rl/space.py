@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from interpreter.base.plain_data import Json
-from interpreter.compiler.build.shapes import Shapes
+from interpreter.compiler.codegen.shapes import Shapes
 from interpreter.engine.decision import Code, Decision
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load

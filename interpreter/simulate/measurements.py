@@ -1,6 +1,6 @@
 """Measurements of a game: the numbers of its ruleset's `measures`.
 
-A module measures the whole games that it plays (:mod:`interpreter.compiler.build.measure_functions`); the result is
+A module measures the whole games that it plays (:mod:`interpreter.compiler.codegen.measure_functions`); the result is
 unpacked lazily (:class:`Packed`). Other games are measured after they end, at no cost during play: the log records
 every change, so it is undone step by step from the end, and each number is taken from the state at its moment or event.
 """
@@ -15,8 +15,8 @@ from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
-from interpreter.compiler.build.measure_functions import MEASURE, OF_BITS, ROUND, ROUND_BITS, parts_if_any
-from interpreter.compiler.build.shapes import NO_NUMBER
+from interpreter.compiler.codegen.measure_functions import MEASURE, OF_BITS, ROUND, ROUND_BITS, parts_if_any
+from interpreter.compiler.codegen.shapes import NO_NUMBER
 from interpreter.compiler.wasm.driver import KIND
 from interpreter.compiler.wasm.whole_games import Whole
 from interpreter.engine.game import Game

@@ -11,8 +11,8 @@ import pytest
 from interpreter.base.plain_data import Json
 from interpreter.bots.player import Code, Stream
 from interpreter.bots.registry import bots_of, default_bots, policies_for
-from interpreter.compiler.build.policy_functions import Policies
-from interpreter.compiler.build.shapes import Unsupported
+from interpreter.compiler.codegen.policy_functions import Policies
+from interpreter.compiler.codegen.shapes import Unsupported
 from interpreter.compiler.wasm import runner as compiled
 from interpreter.compiler.wasm.runner import Runner
 from interpreter.engine.decision import Decision, Option

@@ -10,12 +10,12 @@ from random import Random
 
 import pytest
 
-from interpreter.compiler.build.builtin_calls import BUILT
-from interpreter.compiler.build.function import ZERO
-from interpreter.compiler.build.memory import STATE
-from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.build.shapes import WORD
-from interpreter.compiler.build.steps import Steps
+from interpreter.compiler.codegen.builtin_calls import BUILT
+from interpreter.compiler.codegen.function import ZERO
+from interpreter.compiler.codegen.memory import STATE
+from interpreter.compiler.codegen.module_builder import ModuleBuilder
+from interpreter.compiler.codegen.shapes import WORD
+from interpreter.compiler.codegen.steps import Steps
 from interpreter.compiler.ir import ops
 from interpreter.compiler.wasm.assemble import assembled
 from interpreter.compiler.wasm.codec import Codec

@@ -9,7 +9,7 @@ import re
 import textwrap
 from pathlib import Path
 
-from interpreter.compiler.build.module_builder import ModuleBuilder
+from interpreter.compiler.codegen.module_builder import ModuleBuilder
 from interpreter.compiler.passes import PASSES
 from interpreter.compiler.wasm.assemble import built
 from interpreter.compiler.wasm.emit import text_of

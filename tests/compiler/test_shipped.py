@@ -7,7 +7,7 @@ import pytest
 
 from interpreter.bots.hidden_reads import groups_peeked
 from interpreter.bots.registry import policies_for
-from interpreter.compiler.build.module_builder import ModuleBuilder
+from interpreter.compiler.codegen.module_builder import ModuleBuilder
 from interpreter.compiler.wasm.assemble import built
 from interpreter.engine.ruleset import load
 from interpreter.reading.files import shelf_for

@@ -14,9 +14,9 @@ import pytest
 
 from interpreter.bots.hidden_reads import groups_peeked
 from interpreter.bots.registry import bots_of, policies_for
-from interpreter.compiler.build.memory import STATE
-from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.build.shapes import WORD
+from interpreter.compiler.codegen.memory import STATE
+from interpreter.compiler.codegen.module_builder import ModuleBuilder
+from interpreter.compiler.codegen.shapes import WORD
 from interpreter.compiler.wasm.assemble import assembled
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.compiler.wasm.driver import TURN_HEAD

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from interpreter.bots.registry import bots_of
-from interpreter.compiler.build.module_builder import ModuleBuilder
+from interpreter.compiler.codegen.module_builder import ModuleBuilder
 from interpreter.compiler.wasm import module
 from interpreter.compiler.wasm.turn import Order
 from interpreter.engine.game import Game

@@ -9,7 +9,7 @@ import pytest
 import wasmtime
 
 from interpreter.bots.registry import bots_of
-from interpreter.compiler.build.memory import STATE
+from interpreter.compiler.codegen.memory import STATE
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.engine.determinization import Worlds
 from interpreter.engine.game import Game

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from interpreter.compiler.build.memory import Memory
+from interpreter.compiler.codegen.memory import Memory
 from interpreter.compiler.ir import ops
 
 __all__ = ["Context", "Functions", "Touched"]

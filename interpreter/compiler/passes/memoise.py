@@ -26,7 +26,7 @@ from math import prod
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interpreter.compiler.build.shapes import WORD, signed
+from interpreter.compiler.codegen.shapes import WORD, signed
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.call_order import callees_first
 from interpreter.compiler.ir.cost import CALL, RECURSIVE, cost_of

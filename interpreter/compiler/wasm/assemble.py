@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain
 
-from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.build.shapes import halves
-from interpreter.compiler.build.steps import Steps
+from interpreter.compiler.codegen.module_builder import ModuleBuilder
+from interpreter.compiler.codegen.shapes import halves
+from interpreter.compiler.codegen.steps import Steps
 from interpreter.compiler.passes import optimised
 from interpreter.compiler.passes.context import Context
 from interpreter.compiler.wasm.driver import FUEL, UNDO_BYTES, Rows, driver_numbers

@@ -5,10 +5,18 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-from interpreter.compiler.build.delayed_blocks import EDGES, KEPT_HEAD, KEPT_START, SPANS
-from interpreter.compiler.build.memory import BLOCKS, HEADER, STATE, Slot
-from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, TooSmall, Unsupported, halves, parameter_types
+from interpreter.compiler.codegen.delayed_blocks import EDGES, KEPT_HEAD, KEPT_START, SPANS
+from interpreter.compiler.codegen.memory import BLOCKS, HEADER, STATE, Slot
+from interpreter.compiler.codegen.module_builder import ModuleBuilder
+from interpreter.compiler.codegen.shapes import (
+    NO_INDEX,
+    NO_NUMBER,
+    WORD,
+    TooSmall,
+    Unsupported,
+    halves,
+    parameter_types,
+)
 from interpreter.kernel.state import Frame, State, Value, stacked
 from interpreter.language.types import BagType, BoolType, CompositeType, IntType, TextType, Type
 from interpreter.lowering.watches import MOST_WATCHES

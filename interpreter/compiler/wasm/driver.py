@@ -1,6 +1,6 @@
 """Layout of the driver of games in a module (``driver.wat``, ``measures.wat``): its memory, and the rows of games.
 
-A *record* is one measured number with a key (:mod:`interpreter.compiler.build.measure_functions`). A *sum* aggregates
+A *record* is one measured number with a key (:mod:`interpreter.compiler.codegen.measure_functions`). A *sum* aggregates
 the records of many games under a key: see :data:`interpreter.simulate.measurements.Head`.
 """
 
@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from interpreter.compiler.build.measure_functions import MEASURE, ROUND, ROUND_BITS, parts_if_any
-from interpreter.compiler.build.memory import STATE
-from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.build.shapes import NO_NUMBER, WORD, halves
+from interpreter.compiler.codegen.measure_functions import MEASURE, ROUND, ROUND_BITS, parts_if_any
+from interpreter.compiler.codegen.memory import STATE
+from interpreter.compiler.codegen.module_builder import ModuleBuilder
+from interpreter.compiler.codegen.shapes import NO_NUMBER, WORD, halves
 from interpreter.kernel.chance import name_hash
 from interpreter.language.model import Measure
 from interpreter.lowering.constants import MAXIMUM_STILL

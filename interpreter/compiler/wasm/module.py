@@ -12,9 +12,9 @@ from typing import NamedTuple, TypeVar
 
 from msgspec import Struct
 
-from interpreter.compiler.build.memory import STATE, TIGHT
-from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.build.shapes import WORD, TooSmall, Unsupported, signed
+from interpreter.compiler.codegen.memory import STATE, TIGHT
+from interpreter.compiler.codegen.module_builder import ModuleBuilder
+from interpreter.compiler.codegen.shapes import WORD, TooSmall, Unsupported, signed
 from interpreter.compiler.wasm.assemble import assembled
 from interpreter.compiler.wasm.codec import Codec, fitted
 from interpreter.compiler.wasm.driver import LONG, MOST_AHEAD, TURN_HEAD

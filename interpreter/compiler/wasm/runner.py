@@ -25,7 +25,7 @@ from interpreter.lowering.constants import RuleFailure, check_records
 from interpreter.plain.machine import Code, Machine
 
 if TYPE_CHECKING:  # a game in the plain form does not import these
-    from interpreter.compiler.build.shapes import TooSmall, Unsupported
+    from interpreter.compiler.codegen.shapes import TooSmall, Unsupported
     from interpreter.compiler.wasm.module import Compiled, Resident
     from interpreter.compiler.wasm.whole_games import Whole
     from interpreter.language.policies import Policy
@@ -145,7 +145,7 @@ class Runner:
 
     def missing(self) -> list[str]:
         """Return the reason why no module can be built, if none has been tried yet."""
-        from interpreter.compiler.build.shapes import Unsupported
+        from interpreter.compiler.codegen.shapes import Unsupported
         from interpreter.compiler.wasm.codec import fitted
 
         try:
@@ -186,7 +186,7 @@ class Runner:
             home = None
         module = self.module if home is None else None
         while module is not None:
-            from interpreter.compiler.build.shapes import TooSmall, Unsupported
+            from interpreter.compiler.codegen.shapes import TooSmall, Unsupported
 
             try:
                 home, error = module.enter(state, chance), self._trap
@@ -206,7 +206,7 @@ class Runner:
 
     def _grown(self, small: TooSmall) -> Compiled | None:
         """Compile the module again with a larger room; return None if its states would be too large."""
-        from interpreter.compiler.build.shapes import Unsupported
+        from interpreter.compiler.codegen.shapes import Unsupported
         from interpreter.compiler.wasm.codec import fitted
 
         if self._is_stuck:

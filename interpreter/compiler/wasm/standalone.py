@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from interpreter.compiler.build.exports import Standalone
-from interpreter.compiler.build.memory import STATE
-from interpreter.compiler.build.module_builder import ModuleBuilder
-from interpreter.compiler.build.shapes import WORD
+from interpreter.compiler.codegen.exports import Standalone
+from interpreter.compiler.codegen.memory import STATE
+from interpreter.compiler.codegen.module_builder import ModuleBuilder
+from interpreter.compiler.codegen.shapes import WORD
 from interpreter.compiler.wasm.assemble import Bots, assembled
 from interpreter.compiler.wasm.runtime import written
 

@@ -21,7 +21,7 @@ Peeks = Callable[[core.Ask], Sequence[str | int] | None]
 """Function from a decision to the groups of cells and the locals through which a policy might read hidden information.
 
 The module traps if a card in them is hidden from the policy's seat, and always if the result is None: see
-:meth:`interpreter.compiler.build.policy_functions.Policies.choosing`.
+:meth:`interpreter.compiler.codegen.policy_functions.Policies.choosing`.
 """
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from msgspec import Struct
 
-from interpreter.compiler.build.shapes import WORD, Unsupported, signed
+from interpreter.compiler.codegen.shapes import WORD, Unsupported, signed
 from interpreter.compiler.wasm.driver import BOT_STREAM, ENTRY, LONG, PLACES
 from interpreter.compiler.wasm.instance import Trap
 from interpreter.compiler.wasm.module import ASKED, Compiled

@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from interpreter.compiler.build.function import FRAME, ONE, ZERO, FunctionBuilder
-from interpreter.compiler.build.memory import Slot
-from interpreter.compiler.build.shapes import WORD, Unsupported
+from interpreter.compiler.codegen.function import FRAME, ONE, ZERO, FunctionBuilder
+from interpreter.compiler.codegen.memory import Slot
+from interpreter.compiler.codegen.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.language.types import Type
 

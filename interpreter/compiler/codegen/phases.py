@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from interpreter.compiler.build.delayed_blocks import EDGES, SPANS
-from interpreter.compiler.build.function import FRAME, ONE, ZERO
-from interpreter.compiler.build.shapes import WORD, signed
-from interpreter.compiler.build.stretches import ASKED, BELOW, STOPPED, WHERE, Control
+from interpreter.compiler.codegen.delayed_blocks import EDGES, SPANS
+from interpreter.compiler.codegen.function import FRAME, ONE, ZERO
+from interpreter.compiler.codegen.shapes import WORD, signed
+from interpreter.compiler.codegen.stretches import ASKED, BELOW, STOPPED, WHERE, Control
 from interpreter.compiler.ir import ops
 from interpreter.lowering.watches import Watch
 from interpreter.plain.machine import SPECIALS

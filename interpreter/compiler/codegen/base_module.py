@@ -8,8 +8,8 @@ from functools import cache, cached_property, partial
 from itertools import accumulate
 
 from interpreter.base.source import Span
-from interpreter.compiler.build.memory import Memory, frame_shape
-from interpreter.compiler.build.shapes import WORD, Shapes, halves
+from interpreter.compiler.codegen.memory import Memory, frame_shape
+from interpreter.compiler.codegen.shapes import WORD, Shapes, halves
 from interpreter.compiler.ir import ops
 from interpreter.language import core
 from interpreter.language.types import CardHolderType, PilesType, TokenHolderType
@@ -38,7 +38,7 @@ class Module:
         self.functions: dict[str, ops.Function] = {}
         self.left_out: dict[str, str] = {}
         self.tight: list[str] = []
-        """Rooms that are checked, see :data:`~interpreter.compiler.build.memory.TIGHT`."""
+        """Rooms that are checked, see :data:`~interpreter.compiler.codegen.memory.TIGHT`."""
         self.places: dict[str, Span] = {}
         """Positions of what makes functions impossible."""
         self.rows: dict[tuple[str, tuple[core.Expression, ...]], int] = {}

@@ -9,9 +9,9 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from interpreter.compiler.build.builtin_calls import Builtins
-from interpreter.compiler.build.function import ONE, ZERO
-from interpreter.compiler.build.shapes import NO_NUMBER, WORD, Unsupported, parameter_types
+from interpreter.compiler.codegen.builtin_calls import Builtins
+from interpreter.compiler.codegen.function import ONE, ZERO
+from interpreter.compiler.codegen.shapes import NO_NUMBER, WORD, Unsupported, parameter_types
 from interpreter.compiler.ir import ops
 from interpreter.kernel.state import Value
 from interpreter.language import core

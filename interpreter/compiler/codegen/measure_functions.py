@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from interpreter.compiler.build.expressions import Expressions
-from interpreter.compiler.build.shapes import NO_NUMBER, Shapes, Unsupported
+from interpreter.compiler.codegen.expressions import Expressions
+from interpreter.compiler.codegen.shapes import NO_NUMBER, Shapes, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.language import core
 from interpreter.language.model import Measure

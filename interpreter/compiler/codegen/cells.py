@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from interpreter.compiler.build.base_module import HOLDER
-from interpreter.compiler.build.function import ZERO
-from interpreter.compiler.build.loops import Loops
-from interpreter.compiler.build.shapes import WORD, halves, signed
+from interpreter.compiler.codegen.base_module import HOLDER
+from interpreter.compiler.codegen.function import ZERO
+from interpreter.compiler.codegen.loops import Loops
+from interpreter.compiler.codegen.shapes import WORD, halves, signed
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.ops import CellGroup
 from interpreter.language import core

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Self
 
-from interpreter.compiler.build.function import FRAME, ONE, ZERO
-from interpreter.compiler.build.memory import Slot
-from interpreter.compiler.build.shapes import WORD
-from interpreter.compiler.build.steps import Steps
+from interpreter.compiler.codegen.function import FRAME, ONE, ZERO
+from interpreter.compiler.codegen.memory import Slot
+from interpreter.compiler.codegen.shapes import WORD
+from interpreter.compiler.codegen.steps import Steps
 from interpreter.compiler.ir import ops
 from interpreter.language import core
 from interpreter.language.types import Type

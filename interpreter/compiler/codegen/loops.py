@@ -12,10 +12,10 @@ from typing import assert_never
 
 from msgspec import Struct
 
-from interpreter.compiler.build.function import ONE, ZERO
-from interpreter.compiler.build.kept_forms import KeptForms
-from interpreter.compiler.build.memory import Slot
-from interpreter.compiler.build.shapes import WORD, Unsupported
+from interpreter.compiler.codegen.function import ONE, ZERO
+from interpreter.compiler.codegen.kept_forms import KeptForms
+from interpreter.compiler.codegen.memory import Slot
+from interpreter.compiler.codegen.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.language import core
 from interpreter.language.builtins import Builtin

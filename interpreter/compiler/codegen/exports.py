@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from interpreter.compiler.build.base_module import Module
-from interpreter.compiler.build.delayed_blocks import KEPT_HEAD, KEPT_START
-from interpreter.compiler.build.function import ZERO
-from interpreter.compiler.build.memory import FRAME_HEAD, STATE
-from interpreter.compiler.build.shapes import WORD, Unsupported
-from interpreter.compiler.build.sights import LISTED, OPEN, SEAT, Sights
-from interpreter.compiler.build.steps import Steps
-from interpreter.compiler.build.stretches import ASKED
+from interpreter.compiler.codegen.base_module import Module
+from interpreter.compiler.codegen.delayed_blocks import KEPT_HEAD, KEPT_START
+from interpreter.compiler.codegen.function import ZERO
+from interpreter.compiler.codegen.memory import FRAME_HEAD, STATE
+from interpreter.compiler.codegen.shapes import WORD, Unsupported
+from interpreter.compiler.codegen.sights import LISTED, OPEN, SEAT, Sights
+from interpreter.compiler.codegen.steps import Steps
+from interpreter.compiler.codegen.stretches import ASKED
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.ops import CellGroup
 from interpreter.language.types import BOOL, Type

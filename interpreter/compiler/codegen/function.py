@@ -1,7 +1,7 @@
 """Builder of one function: its statements so far, its variables, and the mapping from the rule's locals.
 
 The layers above build trees in the same object, each in a module of its own: kept forms of values, loops, cells, rows,
-built-in functions, expressions, measures, and steps (:class:`~interpreter.compiler.build.steps.Steps`).
+built-in functions, expressions, measures, and steps (:class:`~interpreter.compiler.codegen.steps.Steps`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Self, TypeVar
 from msgspec.structs import replace
 
 from interpreter.base.source import NOWHERE, Span
-from interpreter.compiler.build.base_module import Module
-from interpreter.compiler.build.memory import TIGHT, Slot
-from interpreter.compiler.build.shapes import WORD, Unsupported
+from interpreter.compiler.codegen.base_module import Module
+from interpreter.compiler.codegen.memory import TIGHT, Slot
+from interpreter.compiler.codegen.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.helpers import helpers
 from interpreter.language.types import Type

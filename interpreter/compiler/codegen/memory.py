@@ -15,7 +15,7 @@ from functools import reduce
 
 from msgspec import Struct
 
-from interpreter.compiler.build.shapes import WORD, Shapes, Unsupported
+from interpreter.compiler.codegen.shapes import WORD, Shapes, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.kernel.state import Value
 from interpreter.language.types import NOTHING, NeverType, NoneType, NothingType, Type, join

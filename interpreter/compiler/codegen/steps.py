@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from interpreter.compiler.build.delayed_blocks import DelayedBlocks
-from interpreter.compiler.build.function import ONE, ZERO
-from interpreter.compiler.build.shapes import WORD, Unsupported, parameter_types, signed
+from interpreter.compiler.codegen.delayed_blocks import DelayedBlocks
+from interpreter.compiler.codegen.function import ONE, ZERO
+from interpreter.compiler.codegen.shapes import WORD, Unsupported, parameter_types, signed
 from interpreter.compiler.ir import ops
 from interpreter.kernel.chance import name_hash
 from interpreter.language import core

@@ -7,10 +7,10 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from interpreter.compiler.build.decisions import Decisions
-from interpreter.compiler.build.function import ONE, ZERO
-from interpreter.compiler.build.kept_forms import Part
-from interpreter.compiler.build.shapes import WORD, signed
+from interpreter.compiler.codegen.decisions import Decisions
+from interpreter.compiler.codegen.function import ONE, ZERO
+from interpreter.compiler.codegen.kept_forms import Part
+from interpreter.compiler.codegen.shapes import WORD, signed
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.ops import CellGroup
 from interpreter.language.types import CardHolderType, CardType, CollectionType, Type, has_cards

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from interpreter.compiler.build.function import ZERO
-from interpreter.compiler.build.measure_functions import Measures
-from interpreter.compiler.build.memory import BLOCKS
-from interpreter.compiler.build.shapes import WORD, parameter_types
+from interpreter.compiler.codegen.function import ZERO
+from interpreter.compiler.codegen.measure_functions import Measures
+from interpreter.compiler.codegen.memory import BLOCKS
+from interpreter.compiler.codegen.shapes import WORD, parameter_types
 from interpreter.compiler.ir import ops
 from interpreter.language import core
 from interpreter.language.types import Type

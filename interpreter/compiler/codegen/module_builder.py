@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from interpreter.compiler.build.base_module import Module
-from interpreter.compiler.build.decisions import Decisions
-from interpreter.compiler.build.phases import Phases
-from interpreter.compiler.build.policy_functions import Policies
-from interpreter.compiler.build.stretches import Stretches
+from interpreter.compiler.codegen.base_module import Module
+from interpreter.compiler.codegen.decisions import Decisions
+from interpreter.compiler.codegen.phases import Phases
+from interpreter.compiler.codegen.policy_functions import Policies
+from interpreter.compiler.codegen.stretches import Stretches
 from interpreter.plain.machine import Machine
 
 __all__ = ["ModuleBuilder"]

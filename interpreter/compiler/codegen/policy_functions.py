@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interpreter.compiler.build.function import FRAME
-from interpreter.compiler.build.memory import Slot
-from interpreter.compiler.build.shapes import WORD, Unsupported
-from interpreter.compiler.build.sights import Sights
+from interpreter.compiler.codegen.function import FRAME
+from interpreter.compiler.codegen.memory import Slot
+from interpreter.compiler.codegen.shapes import WORD, Unsupported
+from interpreter.compiler.codegen.sights import Sights
 from interpreter.compiler.ir import ops
 from interpreter.language import core
 from interpreter.language.preferences import Line, Pattern, Preferences, pinned_by

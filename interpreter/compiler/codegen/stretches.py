@@ -3,7 +3,7 @@ stretch.
 
 The driver calls one stretch after another until one stops. If control passes to another frame, the stretch sets
 ``$frame``; the frames end at ``$top``. The special stretches behind those of the rules (:data:`SPECIALS`) have no
-locals; their argument is the frame to return to: see :mod:`interpreter.compiler.build.phases`.
+locals; their argument is the frame to return to: see :mod:`interpreter.compiler.codegen.phases`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from interpreter.compiler.build.decisions import Decisions
-from interpreter.compiler.build.function import FRAME, ONE, ZERO
-from interpreter.compiler.build.memory import FRAME_HEAD, STATE, Slot, kept_in_frame
-from interpreter.compiler.build.shapes import WORD, parameter_types
+from interpreter.compiler.codegen.decisions import Decisions
+from interpreter.compiler.codegen.function import FRAME, ONE, ZERO
+from interpreter.compiler.codegen.memory import FRAME_HEAD, STATE, Slot, kept_in_frame
+from interpreter.compiler.codegen.shapes import WORD, parameter_types
 from interpreter.compiler.ir import ops
 from interpreter.language import core
 from interpreter.language.types import INT, NOTHING

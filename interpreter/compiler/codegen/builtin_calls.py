@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Self
 
-from interpreter.compiler.build.cells import Cells
-from interpreter.compiler.build.function import ZERO
-from interpreter.compiler.build.shapes import WORD, Unsupported
+from interpreter.compiler.codegen.cells import Cells
+from interpreter.compiler.codegen.function import ZERO
+from interpreter.compiler.codegen.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.kernel.graphs import Graph
 from interpreter.language import core
