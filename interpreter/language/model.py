@@ -322,6 +322,10 @@ class RuleLayer(Text, frozen=True):
         return cast("tuple[core.Requirement, ...]", self.body)
 
     @property
+    def parameter_types(self) -> tuple[Type, ...]:
+        return tuple(type_ for _, type_ in self.parameters)
+
+    @property
     def id(self) -> str:
         """Name of the procedure in the lowered form and in saves."""
         return f"{self.rule}@{self.layer}"

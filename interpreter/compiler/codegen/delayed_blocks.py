@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from interpreter.compiler.codegen.function import ZERO
 from interpreter.compiler.codegen.measure_functions import Measures
 from interpreter.compiler.codegen.memory import BLOCKS
-from interpreter.compiler.codegen.shapes import WORD, parameter_types
+from interpreter.compiler.codegen.shapes import WORD
 from interpreter.compiler.ir import ops
 from interpreter.language import core
 from interpreter.language.types import Type
@@ -31,10 +31,10 @@ class DelayedBlocks(Measures):
     """Builds what delays and finds blocks."""
 
     def captured(self, procedure: str) -> list[tuple[int, Type]]:
-        return list(self.shapes.placed(parameter_types(self.program.reach.procedures[procedure]), KEPT_HEAD * WORD))
+        return list(self.shapes.placed(self.program.reach.procedures[procedure].parameter_types, KEPT_HEAD * WORD))
 
     def delay(self, step: core.Keeps) -> None:
-        types = parameter_types(self.program.reach.procedures[step.procedure])
+        types = self.program.reach.procedures[step.procedure].parameter_types
         values = [self.read_local(index, type_) for index, type_ in zip(step.captured, types, strict=True)]
         parameters = self.shapes.parameters(types)
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from interpreter.compiler.codegen.builtin_calls import Builtins
 from interpreter.compiler.codegen.function import ONE, ZERO
-from interpreter.compiler.codegen.shapes import NO_NUMBER, WORD, Unsupported, parameter_types
+from interpreter.compiler.codegen.shapes import NO_NUMBER, WORD, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.kernel.state import Value
 from interpreter.language import core
@@ -201,13 +201,13 @@ class Expressions(Builtins):
         return ops.Call(self.function(target), self._arguments(node, layer), self.shapes.rep(layer.result))
 
     def _arguments(self, node: core.CallRule | core.CallBase, layer: RuleLayer) -> tuple[ops.Value, ...]:
-        pairs = zip(node.arguments, parameter_types(layer), strict=True)
+        pairs = zip(node.arguments, layer.parameter_types, strict=True)
         return tuple(self.capped(self.value(argument, type_)) for argument, type_ in pairs)
 
     def memo(self, target: str) -> ops.Memo | None:
         """Return the layout of a memo table for a function, or None if it cannot have one."""
         shapes, layer = self.shapes, self.program.reach.procedures[target]
-        result, keys = layer.result, self.keys(parameter_types(layer))
+        result, keys = layer.result, self.keys(layer.parameter_types)
         if keys is None or not shapes.is_flat(result):
             return None
         reads = self.module.reader.reads_of(target)

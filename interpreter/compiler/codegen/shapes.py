@@ -19,10 +19,9 @@ from interpreter.base.source import Span
 from interpreter.compiler.ir.ops import Rep, Var
 from interpreter.kernel.state import Value
 from interpreter.language import types
-from interpreter.language.model import RuleLayer
 from interpreter.lowering.constants import Constants
 
-__all__ = ["NO_INDEX", "NO_NUMBER", "WORD", "Shapes", "TooSmall", "Unsupported", "halves", "parameter_types", "signed"]
+__all__ = ["NO_INDEX", "NO_NUMBER", "WORD", "Shapes", "TooSmall", "Unsupported", "halves", "signed"]
 
 WORD = 4
 NO_INDEX = -1
@@ -188,10 +187,6 @@ class Shapes:
         if abs(number) > MOST_NUMBER:
             raise Unsupported(f"the number {number}, where a module has room for 31 bits")
         return number
-
-
-def parameter_types(layer: RuleLayer) -> tuple[types.Type, ...]:
-    return tuple(type_ for _, type_ in layer.parameters)
 
 
 def signed(number: int, bits: int = 64) -> int:

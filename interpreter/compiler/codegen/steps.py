@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from interpreter.compiler.codegen.delayed_blocks import DelayedBlocks
 from interpreter.compiler.codegen.function import ONE, ZERO
-from interpreter.compiler.codegen.shapes import WORD, Unsupported, parameter_types, signed
+from interpreter.compiler.codegen.shapes import WORD, Unsupported, signed
 from interpreter.compiler.ir import ops
 from interpreter.kernel.chance import name_hash
 from interpreter.language import core
@@ -38,12 +38,12 @@ class Steps(DelayedBlocks):
 
     def begin(self, layer: RuleLayer, *, pure: bool) -> None:
         self.span, self.result, self.types, self.pure = layer.span, layer.result, layer.local_types, pure
-        self.locals = dict(enumerate(self.shapes.parameters(parameter_types(layer))))
+        self.locals = dict(enumerate(self.shapes.parameters(layer.parameter_types)))
         self.add(ops.Charge(ops.Constant(4)))
 
     def function(self, target: str) -> str:
         layer = self.program.reach.procedures[target]
-        parameters = self.shapes.parameters(parameter_types(layer))
+        parameters = self.shapes.parameters(layer.parameter_types)
         result = self.shapes.rep(layer.result)
 
         def build(b: Steps) -> None:
@@ -68,7 +68,7 @@ class Steps(DelayedBlocks):
         if not all(isinstance(value, core.RangeFrom | core.MakeList) for value in returned):
             return None
         item = ops.Var("item", self.shapes.rep(self.shapes.item(layer.result)))
-        parameters = (*self.shapes.parameters(parameter_types(layer)), item)
+        parameters = (*self.shapes.parameters(layer.parameter_types), item)
 
         def build(b: Steps) -> None:
             b.begin(layer, pure=True)
@@ -102,7 +102,7 @@ class Steps(DelayedBlocks):
             b.begin(layer, pure=False)
             b.steps(lowered.steps)
 
-        parameters = self.shapes.parameters(parameter_types(layer))
+        parameters = self.shapes.parameters(layer.parameter_types)
         result = self.shapes.rep(layer.result) if layer.result != NOTHING else None
         return self.named("p", target, parameters, result, build, f"{layer.id} of {layer.file}")
 
@@ -209,7 +209,7 @@ class Steps(DelayedBlocks):
         layer = self.program.reach.procedures[target]
         if layer.form != "does":
             return None
-        pairs = zip(node.arguments, parameter_types(layer), strict=True)
+        pairs = zip(node.arguments, layer.parameter_types, strict=True)
         arguments = tuple(self.capped(self.own(argument, type_)) for argument, type_ in pairs)
         return ops.Call(self.procedure(target), arguments, self.shapes.rep(layer.result))
 

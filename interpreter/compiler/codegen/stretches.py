@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from interpreter.compiler.codegen.decisions import Decisions
 from interpreter.compiler.codegen.function import FRAME, ONE, ZERO
 from interpreter.compiler.codegen.memory import FRAME_HEAD, STATE, Slot, kept_in_frame
-from interpreter.compiler.codegen.shapes import WORD, parameter_types
+from interpreter.compiler.codegen.shapes import WORD
 from interpreter.compiler.ir import ops
 from interpreter.language import core
 from interpreter.language.types import INT, NOTHING
@@ -159,7 +159,7 @@ class Stretches(Control):
 
     def _call(self, procedure: str, call: core.CallRule | core.CallBase, into: int, then: int) -> None:
         target = self.program.target(call)
-        pairs = zip(call.arguments, parameter_types(self.program.procedures[target].layer), strict=True)
+        pairs = zip(call.arguments, self.program.procedures[target].layer.parameter_types, strict=True)
         values = [self.kept(self.own(argument, type_)) for argument, type_ in pairs]
         slot = self.module.frame(procedure).slots[into] if into >= 0 else None
         self._stay(then, slot.offset if slot is not None else -1)

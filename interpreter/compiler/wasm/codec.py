@@ -8,15 +8,7 @@ from collections.abc import Sequence
 from interpreter.compiler.codegen.delayed_blocks import EDGES, KEPT_HEAD, KEPT_START, SPANS
 from interpreter.compiler.codegen.memory import BLOCKS, HEADER, STATE, Slot
 from interpreter.compiler.codegen.module_builder import ModuleBuilder
-from interpreter.compiler.codegen.shapes import (
-    NO_INDEX,
-    NO_NUMBER,
-    WORD,
-    TooSmall,
-    Unsupported,
-    halves,
-    parameter_types,
-)
+from interpreter.compiler.codegen.shapes import NO_INDEX, NO_NUMBER, WORD, TooSmall, Unsupported, halves
 from interpreter.kernel.state import Frame, State, Value, stacked
 from interpreter.language.types import BagType, BoolType, CompositeType, IntType, TextType, Type
 from interpreter.lowering.watches import MOST_WATCHES
@@ -153,7 +145,7 @@ class Codec:
     def _kept(self, blocks: Sequence[tuple[Value, ...]]) -> list[int]:
         words: list[int] = []
         for edge, of, procedure, values in blocks:
-            body = self.row(values, parameter_types(self.program.reach.procedures[procedure]))
+            body = self.row(values, self.program.reach.procedures[procedure].parameter_types)
             size = KEPT_HEAD + len(body)
             words += [EDGES.index(edge), SPANS.index(of), self.module.delayed.index(procedure), size, *body]
         if KEPT_START + len(words) > self.memory.blocks:
@@ -168,7 +160,7 @@ class Codec:
         for _ in range(words[at]):
             edge, of, which, size = words[place : place + KEPT_HEAD]
             procedure = self.module.delayed[which]
-            types = parameter_types(self.program.reach.procedures[procedure])
+            types = self.program.reach.procedures[procedure].parameter_types
             blocks.append((EDGES[edge], SPANS[of], procedure, self.values(words, place + KEPT_HEAD, types)))
             place += size
         return tuple(blocks)
