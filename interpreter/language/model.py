@@ -318,8 +318,8 @@ class RuleLayer(Text, frozen=True):
 
     @property
     def requirements(self) -> tuple[core.Requirement, ...]:
-        """The body, which must be requirements."""
-        return cast("tuple[core.Requirement, ...]", self.body)
+        """The lines of a verdict; none of other rules."""
+        return cast("tuple[core.Requirement, ...]", self.body) if self.form == "permits" else ()
 
     @property
     def id(self) -> str:

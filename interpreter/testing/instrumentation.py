@@ -15,7 +15,7 @@ and plays like the ruleset, which is not changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
 
@@ -28,7 +28,7 @@ from interpreter.language.walk import descendants, rewritten
 from interpreter.lowering.lower import lower
 from interpreter.lowering.reach import reach_of
 
-__all__ = ["is_watched", "key_of", "watched"]
+__all__ = ["is_watched", "key_of", "watched", "with_texts"]
 
 BLOCKS = ("rules", "lines", "triggers", "cases", "standing", "result")
 READ = ("tables", "settings", "interpretations")
@@ -122,6 +122,12 @@ def _with_reads(model: Model, reads: Mapping[tuple[type, str], list[str]], recor
                 for key in reads.get((type(node), name), ()):
                     node = _noted(node, key, recorded)
         return node
+
+    return with_texts(model, change)
+
+
+def with_texts(model: Model, change: Callable[[object], object]) -> Model:
+    """Return a model with ``change`` applied to every node of its rules and other texts that games run."""
 
     def in_layer(layer: RuleLayer) -> RuleLayer:
         return replace(layer, body=rewritten(layer.body, change), when=rewritten(layer.when, change))
