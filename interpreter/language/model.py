@@ -346,6 +346,12 @@ class RuleLayer(Text, frozen=True):
         """Its body and its guard."""
         return self.body, self.when
 
+    @property
+    def all_cites(self) -> tuple[str, ...]:
+        """The statements that it cites itself, and those of its lines and alternatives."""
+        inner = (*(line.cites for line in self.requirements), *(option.cites for option in self.facts.options))
+        return (*self.cites, *(cite for cites in inner for cite in cites))
+
 
 class CheckedRule(Struct, frozen=True):
     """A rule with all its layers, lowest first."""

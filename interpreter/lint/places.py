@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import chain
 
 from msgspec import Struct
 
@@ -13,7 +12,7 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import RuleLayer
 from interpreter.sections.declarations import Entry
 
-__all__ = ["Family", "Place", "advice", "cites_of", "place_of"]
+__all__ = ["Family", "Place", "advice", "place_of"]
 
 Place = tuple[str, int]
 """File name and start offset: the same in every composition with the file."""
@@ -57,9 +56,3 @@ class Family(Struct, frozen=True):
                 elif layer.span.file.name in self.files:
                     found.setdefault(place_of(layer), finding)
         return (finding for place, finding in found.items() if place not in fine)
-
-
-def cites_of(layer: RuleLayer) -> tuple[str, ...]:
-    """Return the statements that a layer, its requirements and its alternatives cite."""
-    inner = (*(line.cites for line in layer.requirements), *(option.cites for option in layer.facts.options))
-    return tuple(chain(layer.cites, *inner))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import RuleLayer
-from interpreter.lint.places import Family, Place, advice, cites_of, place_of
+from interpreter.lint.places import Family, Place, advice, place_of
 
 __all__ = ["uncited_rules"]
 
@@ -23,7 +23,7 @@ def uncited_rules(family: Family) -> Iterator[Diagnostic]:
         """Return whether a layer cites anything. Cached, as a layer is the same in every composition."""
         key = place_of(layer), layer.id
         if key not in known:
-            known[key] = bool(cites_of(layer))
+            known[key] = bool(layer.all_cites)
         return known[key]
 
     following: set[str] = set()

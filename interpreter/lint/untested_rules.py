@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import RuleLayer
-from interpreter.lint.places import Family, Place, advice, cites_of, place_of
+from interpreter.lint.places import Family, Place, advice, place_of
 
 __all__ = ["untested_rules"]
 
@@ -23,7 +23,7 @@ def untested_rules(family: Family) -> Iterator[Diagnostic]:
     here = (layer for layer in here if layer.file.partition("/")[0] == first.model.family)
     citing: dict[Place, tuple[RuleLayer, tuple[str, ...]]] = {}
     for layer in here:
-        if cites := cites_of(layer):
+        if cites := layer.all_cites:
             citing.setdefault(place_of(layer), (layer, cites))
     tested = _tested(first) if citing else set()
     for layer, cites in citing.values():

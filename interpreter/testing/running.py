@@ -108,10 +108,10 @@ def _failures(checked: Checked, ruleset: Ruleset) -> Iterator[Failure]:
         yield Failure(f"`given` does not apply yet: {_pending(game)}", scenario.span, help)
         return
     yield from _unused(furthest, scenario)
-    for line, (condition, size) in zip(scenario.keys.then, checked.conditions, strict=True):
-        yield from _holds(game, scenario, line, condition, size)
-    for sight, (value, size) in zip(scenario.sights, checked.sights, strict=True):
-        yield from _seen(game, scenario, sight, value, size)
+    for line in scenario.keys.then:
+        yield from _holds(game, checked, line)
+    for sight in scenario.sights:
+        yield from _seen(game, checked, sight)
     if scenario.keys.places:
         yield from _placed(game, scenario)
 
@@ -207,7 +207,7 @@ def _choice(game: Game, checked: Checked, move: Move) -> dict[str, Json]:
     """Return the choice of a move, with its values computed. Raises :class:`RuleFailure`."""
     choice = dict(move.choice)
     for name, text in move.texts:
-        value, size = checked.values[text.span]
+        value, size = checked.texts[text.span]
         game.machine.meter.refill()
         try:
             result = game.machine.expressions.compile(value)(game.state, [None] * size)
@@ -312,7 +312,8 @@ def _placed(game: Game, scenario: Scenario) -> Iterator[Failure]:
         yield Failure(f"the places are {places}, not {want}", span)
 
 
-def _holds(game: Game, scenario: Scenario, line: Scalar, condition: core.Expression, size: int) -> Iterator[Failure]:
+def _holds(game: Game, checked: Checked, line: Scalar) -> Iterator[Failure]:
+    condition, size = checked.texts[line.span]
     env: Env = [None] * size
     text = " ".join(line.text.split())
     try:
@@ -321,29 +322,28 @@ def _holds(game: Game, scenario: Scenario, line: Scalar, condition: core.Express
             notes, compared = tuple(because.why_not(condition, env)), tuple(_compared(because, condition, env))
             yield Failure(f"`{text}` does not hold", line.span, notes, compared)
     except RuleFailure as error:
-        yield _cannot(f"`{text}` cannot be evaluated", error, scenario, line.span)
+        yield _cannot(f"`{text}` cannot be evaluated", error, checked.scenario, line.span)
 
 
-def _seen(game: Game, scenario: Scenario, sight: Sight, value: core.Expression, size: int) -> Iterator[Failure]:
+def _seen(game: Game, checked: Checked, sight: Sight) -> Iterator[Failure]:
     """Yield a failure if a seat does not see what it should, or sees what should be hidden."""
-    text = " ".join(sight.text.text.split())
-    if sight.seat not in game.machine.constants.seats:
-        yield Failure(f"there is no seat {sight.seat}", sight.text.span)
+    text, seat, span = " ".join(sight.text.text.split()), sight.seat, sight.text.span
+    value, size = checked.texts[span]
+    if seat not in game.machine.constants.seats:
+        yield Failure(f"there is no seat {seat}", span)
         return
     game.machine.meter.refill()
     try:
-        result = compiled(game.table, game.state, value, sight.seat)(
-            seen_by(game.table, game.state, sight.seat), [None] * size
-        )
-        words = game.table.names.text(result, value.type)
+        seen = compiled(game.table, game.state, value, seat)(seen_by(game.table, game.state, seat), [None] * size)
+        words = game.table.names.text(seen, value.type)
     except Unseen:
         if sight.sees:
-            yield Failure(f"seat {sight.seat} does not see `{text}`", sight.text.span)
+            yield Failure(f"seat {seat} does not see `{text}`", span)
     except RuleFailure as error:
-        yield _cannot(f"`{text}` cannot be evaluated", error, scenario, sight.text.span)
+        yield _cannot(f"`{text}` cannot be evaluated", error, checked.scenario, span)
     else:
         if not sight.sees:
-            yield Failure(f"seat {sight.seat} sees `{text}`: {words}", sight.text.span)
+            yield Failure(f"seat {seat} sees `{text}`: {words}", span)
 
 
 def _compared(because: Because, node: core.Expression, env: Env) -> Iterator[Equation]:

@@ -8,6 +8,7 @@ helpers of its file are rules without layers below, and only the file's own text
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,19 +24,19 @@ from interpreter.language import core, nodes
 from interpreter.language.builtins import OWN_VALUES
 from interpreter.language.check import check_text
 from interpreter.language.check_expressions import Expressions
+from interpreter.language.check_quietly import ignored
 from interpreter.language.declare import OWN_CALLS
 from interpreter.language.grammar import RESERVED_WORDS
 from interpreter.language.local_rules import Helper, check_helpers, helpers_in, needed
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.parse import parse_expression, parse_procedure
-from interpreter.language.reporter import Report
 from interpreter.language.resolve import Names
 from interpreter.language.scope import Frame
 from interpreter.language.texts import Part, condition_of, expression_of, parsed
 from interpreter.language.types import NOTHING, Type
 from interpreter.reading.files import Document
 from interpreter.reading.statements import unknown_statement
-from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value, excerpt, plain
+from interpreter.reading.yaml import Excerpt, Mapping, Scalar, Sequence, Value, plain
 from interpreter.sections import documents
 
 __all__ = [
@@ -144,15 +145,12 @@ Bound = tuple[core.Expression, int]
 
 class Checked(Struct, frozen=True):
     """A scenario bound to the names of a ruleset. ``blocks`` are the given facts and the helpers that the scenario
-    calls, ready to be lowered with the rules. ``values`` maps the position of each computed value of a choice to its
-    expression."""
+    calls, ready to be lowered with the rules. ``texts`` are its conditions, sights and computed values by position."""
 
     scenario: Scenario
     ruleset: Ruleset
     blocks: dict[str, RuleLayer]
-    conditions: tuple[Bound, ...]
-    sights: tuple[Bound, ...]
-    values: dict[Span, Bound]
+    texts: dict[Span, Bound]
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -187,15 +185,11 @@ def unused_helpers(document: Document) -> Iterator[Diagnostic]:
 
 def _trees(scenario: Scenario) -> Iterator[nodes.Node]:
     """Yield the trees of all rule texts of a scenario that can be parsed."""
-
-    def quiet(diagnostic: Diagnostic) -> None:
-        """Ignore unreadable text: it is reported when the scenario is checked."""
-
-    trees = [
-        parsed(scenario.keys.given, parse_procedure, quiet),
-        *(condition_of(line, quiet) for line in scenario.keys.then),
-        *(expression_of(sight.text, quiet) for sight in scenario.sights),
-        *(_value_of(text, quiet) for move in scenario.moves for _, text in move.texts),
+    trees = [  # what cannot be read is reported when the scenario is checked
+        parsed(scenario.keys.given, parse_procedure, ignored),
+        *(condition_of(line, ignored) for line in scenario.keys.then),
+        *(expression_of(sight.text, ignored) for sight in scenario.sights),
+        *(parsed(text, _computed, ignored) for move in scenario.moves for _, text in move.texts),
     ]
     yield from (tree for tree in trees if tree is not None)
 
@@ -232,16 +226,9 @@ def worked_out(value: Value) -> bool:
     return isinstance(value, Scalar) and value.text.startswith("=")
 
 
-def _value_of(value: Scalar, report: Report) -> nodes.Expr | None:
-    """Return the tree of the expression after the `=`."""
-    text = excerpt(value)
-    if isinstance(text, Diagnostic):
-        report(text)
-        return None
-    tree, diagnostics = parse_expression(Part(text.text[1:], text, 1))
-    for diagnostic in diagnostics:
-        report(diagnostic)
-    return tree
+def _computed(text: Excerpt) -> tuple[nodes.Node | None, list[Diagnostic]]:
+    """Parse the expression after the `=`."""
+    return parse_expression(Part(text.text[1:], text, 1))
 
 
 # --- checking ---------------------------------------------------------------------------------------------------------
@@ -252,15 +239,14 @@ def check_scenario(scenario: Scenario, ruleset: Ruleset) -> tuple[Checked | None
     diagnostics: list[Diagnostic] = []
     texts = _Texts(scenario, ruleset, diagnostics)
     blocks = texts.given()
-    conditions = tuple(
-        texts.bound(condition_of(line, diagnostics.append), is_condition=True) for line in scenario.keys.then
-    )
-    sights = tuple(texts.bound(expression_of(sight.text, diagnostics.append)) for sight in scenario.sights)
-    values = dict(value for move in scenario.moves for value in texts.values(move))
+    report = diagnostics.append
+    bound = {line.span: texts.bound(condition_of(line, report), is_condition=True) for line in scenario.keys.then}
+    bound |= {sight.text.span: texts.bound(expression_of(sight.text, report)) for sight in scenario.sights}
+    bound |= (value for move in scenario.moves for value in texts.values(move))
     diagnostics.extend(_check_names(scenario, ruleset))
     if _has_errors(diagnostics):
         return None, diagnostics
-    return Checked(scenario, ruleset, {**texts.helpers, **blocks}, conditions, sights, values), diagnostics
+    return Checked(scenario, ruleset, {**texts.helpers, **blocks}, bound), diagnostics
 
 
 class _Texts:
@@ -306,7 +292,8 @@ class _Texts:
             taken = [choices for key, choices in alternatives if key.partition(".")[2] == move.choice["do"]]
             types = {type_ for choices in taken for choice, type_ in choices if choice == name}
             expected = types.pop() if len(types) == 1 else None  # ambiguous until the game is played
-            yield text.span, self.bound(_value_of(text, self.diagnostics.append), expected)
+            tree = parsed(text, _computed, self.diagnostics.append)
+            yield text.span, self.bound(cast("nodes.Expr | None", tree), expected)
 
 
 def _clashes(helpers: Iterable[Helper], model: Model) -> Iterator[Diagnostic]:
