@@ -36,7 +36,7 @@ from interpreter.language.texts import Part, condition_of, expression_of, parsed
 from interpreter.language.types import NOTHING, Type
 from interpreter.reading.files import Document
 from interpreter.reading.statements import unknown_statement
-from interpreter.reading.yaml import Excerpt, Mapping, Scalar, Sequence, Value, plain
+from interpreter.reading.yaml import Excerpt, Mapping, Scalar, Sequence, plain
 from interpreter.sections import documents
 
 __all__ = [
@@ -49,7 +49,6 @@ __all__ = [
     "check_scenario",
     "read_scenarios",
     "unused_helpers",
-    "worked_out",
 ]
 
 GIVEN = "given"
@@ -69,8 +68,8 @@ class Move(Struct, frozen=True):
     def texts(self) -> Iterator[tuple[str, Scalar]]:
         """Yield the values that are computed when the choice is made: `= expression`."""
         for entry in self.item.entries:
-            if entry.key.text in self.choice and isinstance(entry.value, Scalar) and worked_out(entry.value):
-                yield entry.key.text, entry.value
+            if entry.key.text in self.choice and isinstance(value := entry.value, Scalar) and value.text[:1] == "=":
+                yield entry.key.text, value
 
 
 class Sight(Struct, frozen=True):
@@ -219,11 +218,6 @@ def _move(keys: documents.Choice | documents.Refusal) -> Move:
     choice = {key: value for key, value in plain(keys.source).items() if key == "do" or key not in keys.forms}
     assert keys.by is not None
     return Move(keys.by, choice, keys.span("do"), keys.source)
-
-
-def worked_out(value: Value) -> bool:
-    """Return whether a value of a choice is computed: `= 2 * limit`."""
-    return isinstance(value, Scalar) and value.text.startswith("=")
 
 
 def _computed(text: Excerpt) -> tuple[nodes.Node | None, list[Diagnostic]]:
