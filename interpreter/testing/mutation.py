@@ -45,13 +45,10 @@ from interpreter.language.types import (
     BagType,
     BoolType,
     CardHolderType,
-    CardType,
     CollectionType,
     HolderType,
     IntType,
     KindType,
-    NodeType,
-    PlaceType,
     PoolType,
     RecordType,
     RoomType,
@@ -300,13 +297,11 @@ def _defaults(type_: Type, model: Model) -> list[Value]:
             return [((), 0)]
         case IntType() | SeatType():
             return [0]
-        case KindType() | CardType() | NodeType() | PlaceType():
-            return [*model.values(type_)[:1]]
         case RecordType():
             parts = [_defaults(part, model) for part in model.records[type_.name].values()]
             return [tuple(values[0] for values in parts)] if all(parts) else []
         case _:
-            return []
+            return [*model.values(type_)[:1]]
 
 
 def _others(tree: T) -> list[T]:
