@@ -17,7 +17,7 @@ def failure_report(outcome: Outcome, statements: Mapping[str, Statement]) -> Ite
     yield f"{styled('failed', fg='red')} {styled(scenario.id, bold=True)}, with {outcome.ruleset}"
     for failure in outcome.failures:
         yield from _failure(failure)
-    for cite in scenario.cites:
+    for cite in scenario.keys.cites:
         if cite.text in statements:
             yield f"   {cite.text}: {statements[cite.text].text}"
 

@@ -55,7 +55,7 @@ def _of_entries(ruleset: Ruleset, section: str, name: str, entries: list[Entry])
         yield Citation(section, name, entry.file, entry.span, tuple(dict.fromkeys(cites)), place, extent)
         if section == "rules" and name in ruleset.model.rules:
             layer = ruleset.model.rules[name].layers[index]
-            for number, line in enumerate(layer.requirements if layer.form == "permits" else ()):
+            for number, line in enumerate(layer.requirements):
                 yield Citation("lines", layer.rule, layer.file, line.span, line.cites, (layer.layer, number))
             for number, option in enumerate(layer.facts.options):
                 yield Citation("options", layer.rule, layer.file, option.span, option.cites, (layer.layer, number))

@@ -20,7 +20,6 @@ from interpreter.base.yaml_values import word
 from interpreter.engine.citations import Citation, citations_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.values import type_text
-from interpreter.language import core
 from interpreter.language.model import Table
 from interpreter.language.types import NOTHING, IntType, KindType, Type
 from interpreter.reading.printed_tables import read_printed
@@ -111,7 +110,9 @@ class Explanation(Struct, frozen=True):
 def part_of(ruleset: Ruleset, section: str, entry: Entry) -> Part:
     """Describe one layer of a declaration."""
     covers = entry.covers
-    cites = [*entry.cited, *(_line_cites(ruleset, entry) if section == "rules" else ())]
+    rule = ruleset.model.rules.get(entry.name) if section == "rules" else None
+    layers = [layer for layer in rule.layers if layer.span == entry.span] if rule is not None else []
+    cites = [*(cite.text for cite in entry.cited), *(cite for layer in layers for cite in layer.all_cites)]
     short = section in TEXTS
     return Part(
         file=entry.file,
@@ -120,21 +121,8 @@ def part_of(ruleset: Ruleset, section: str, entry: Entry) -> Part:
         when=" and ".join(" ".join(guard.text.split()) for guard in entry.conditions) if short else "",
         about=entry.remarks.about if short else "",
         text=written(section, entry),
-        cites=tuple(quote(ruleset, id) for id in dict.fromkeys(cite.text for cite in cites)),
+        cites=tuple(quote(ruleset, id) for id in dict.fromkeys(cites)),
     )
-
-
-def _line_cites(ruleset: Ruleset, entry: Entry) -> Iterator[Scalar]:
-    """Yield the citations of single lines of a verdict and of single alternatives."""
-    rule = ruleset.model.rules.get(entry.name)
-    for layer in rule.layers if rule is not None else ():
-        if layer.span == entry.span:
-            for option in layer.facts.options:
-                yield from (Scalar(cite, "plain", option.span, cite) for cite in option.cites)
-        if layer.span == entry.span and layer.form == "permits" and isinstance(layer.body, tuple):
-            for line in layer.body:
-                if isinstance(line, core.Requirement):
-                    yield from (Scalar(cite, "plain", line.span, cite) for cite in line.cites)
 
 
 def for_readers(text: str) -> str:

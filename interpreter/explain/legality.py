@@ -127,7 +127,7 @@ class _Asker:
                 yield from self._asked(layer.guard, env, layer)
             yield from self._lines(layer.below, values, called)
             return
-        for line in _requirements(layer):
+        for line in layer.requirements:
             if line.bind is None:
                 read = {each.index for each in descendants(line.test) if isinstance(each, core.Local)}
                 cites = (*line.cites, *(cite for local in sorted(read) for cite in called.get(local, ())))
@@ -180,7 +180,6 @@ class _Traced(Functions):
     def _function(self, name: str) -> Called:
         call, layer = super()._function(name), self.program.reach.procedures[name]
         guard = self.compile(layer.guard) if layer.guard is not None else None
-        own = (*layer.cites, *(cite for line in _requirements(layer) for cite in line.cites))
 
         def traced(state: State, values: tuple[Value, ...]) -> Value:
             if self._rules not in ([], [layer.rule]):
@@ -188,7 +187,7 @@ class _Traced(Functions):
             before, self._rules = self._rules, [layer.rule]
             try:
                 if guard is None or guard(state, [*values, *[None] * (layer.local_count - len(values))]):
-                    self.cites += own
+                    self.cites += layer.all_cites
                 return call(state, values)
             finally:
                 self._rules = before
@@ -197,12 +196,6 @@ class _Traced(Functions):
 
 
 _UNKNOWN: Value = object()
-
-
-def _requirements(layer: RuleLayer) -> Iterator[core.Requirement]:
-    """Yield the lines of a verdict; none for other rules."""
-    body = layer.body if isinstance(layer.body, tuple) else ()
-    return (line for line in body if isinstance(line, core.Requirement))
 
 
 def _parts(node: core.Expression) -> Iterator[core.Expression]:

@@ -318,8 +318,8 @@ class RuleLayer(Text, frozen=True):
 
     @property
     def requirements(self) -> tuple[core.Requirement, ...]:
-        """The body, which must be requirements."""
-        return cast("tuple[core.Requirement, ...]", self.body)
+        """The lines of a verdict; none of other rules."""
+        return cast("tuple[core.Requirement, ...]", self.body) if self.form == "permits" else ()
 
     @property
     def parameter_types(self) -> tuple[Type, ...]:
@@ -349,6 +349,12 @@ class RuleLayer(Text, frozen=True):
     def trees(self) -> tuple[object, ...]:
         """Its body and its guard."""
         return self.body, self.when
+
+    @property
+    def all_cites(self) -> tuple[str, ...]:
+        """The statements that it cites itself, and those of its lines and alternatives."""
+        inner = (*(line.cites for line in self.requirements), *(option.cites for option in self.facts.options))
+        return (*self.cites, *(cite for cites in inner for cite in cites))
 
 
 class CheckedRule(Struct, frozen=True):

@@ -1,17 +1,16 @@
 """Lint: advice on rulesets that are valid, but could be written better.
 
 Takes the compositions that a shelf allows; returns findings: diagnostics with a code of `L`. A check is a function over
-compositions of one family and the names of the files that its findings must concern.
+a family.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
-from interpreter.base.codes import meanings
 from interpreter.base.diagnostics import Diagnostic, unique
 from interpreter.engine.ruleset import Ruleset
 from interpreter.lint.compositions import Compositions
@@ -23,6 +22,7 @@ from interpreter.lint.equal_readings import equal_readings
 from interpreter.lint.long_lines import long_lines
 from interpreter.lint.magic_numbers import magic_numbers
 from interpreter.lint.near_copies import near_copies
+from interpreter.lint.places import Family
 from interpreter.lint.shadowed_names import shadowed_names
 from interpreter.lint.uncited_rules import uncited_rules
 from interpreter.lint.untested_rules import untested_rules
@@ -35,16 +35,8 @@ class Check(Struct, frozen=True):
     selected, so that it sees all files of the family."""
 
     codes: tuple[str, ...]
-    find: Callable[[Sequence[Ruleset], Collection[str]], Iterable[Diagnostic]]
+    find: Callable[[Family], Iterable[Diagnostic]]
     compares: bool = False
-
-    @property
-    def titles(self) -> tuple[str, ...]:
-        return tuple(meanings()[code] for code in self.codes)
-
-    @property
-    def pages(self) -> tuple[str, ...]:
-        return tuple(f"docs/errors/{code}.md" for code in self.codes)
 
 
 CHECKS = (
@@ -69,7 +61,7 @@ def lint(compositions: Compositions, tell: Callable[[str], object] = str) -> lis
     for check in CHECKS:
         tell(check.codes[0])
         for family in _families(compositions.all if check.compares else compositions.selected):
-            found.extend(check.find(family, compositions.files))
+            found.extend(check.find(Family(family, compositions.files)))
     findings = unique(found)
     return [finding for finding in findings if not _is_intended(finding)]
 

@@ -56,21 +56,15 @@ class _Forms:
 
     def __init__(self, shelf: Shelf, kinds: Collection[str]) -> None:
         self.shelf, self.overlays = shelf, list(shelf.ids("overlay"))
-        self.rulesets = {ruleset.id: ruleset for ruleset in rulesets_of(shelf)}
-        self.files = {id: frozenset(ids_of(shelf, ruleset, *kinds)) for id, ruleset in self.rulesets.items()}
+        self.rulesets = rulesets_of(shelf)
+        self.files = {ruleset.id: frozenset(ids_of(shelf, ruleset, *kinds)) for ruleset in self.rulesets}
 
-    def all(self) -> list[_Form]:
-        return self._forms(self.rulesets, [])
-
-    def with_files(self, ids: Collection[tuple[str, str]]) -> list[_Form]:
-        """Return the rulesets with one of these files, and any with one of these overlays on top."""
-        mine = [id for id, files in self.files.items() if not files.isdisjoint(ids)]
-        return self._forms(mine, [id for id in self.overlays if ("overlay", id) in ids])
-
-    def _forms(self, mine: Collection[str], overlays: Collection[str]) -> list[_Form]:
-        """Return some rulesets with any overlay, and the others with these overlays; rulesets alone come first."""
-        whole = [self.rulesets[id] for id in mine]
-        others = [ruleset for id, ruleset in self.rulesets.items() if id not in mine]
+    def with_files(self, ids: Collection[tuple[str, str]] | None) -> list[_Form]:
+        """Return the rulesets with one of these files (None: any), with each overlay that fits, and the others with
+        those of these overlays; rulesets alone come first."""
+        whole = [each for each in self.rulesets if ids is None or not self.files[each.id].isdisjoint(ids)]
+        others = [each for each in self.rulesets if each not in whole]
+        overlays = [id for id in self.overlays if ids is not None and ("overlay", id) in ids]
         stacks = [*stacks_of(self.shelf, whole), *stacks_of(self.shelf, others, overlays)]
         forms = [_Form(ruleset, None, self.files[ruleset.id]) for ruleset in whole]
         forms += [_Form(r, overlay, self.files[r.id] | {("overlay", overlay.id)}) for r, overlay in stacks]
@@ -78,7 +72,7 @@ class _Forms:
 
     def order(self, form: _Form) -> tuple[int, int]:
         overlay = -1 if form.overlay is None else self.overlays.index(form.overlay.id)
-        return overlay, list(self.rulesets).index(form.ruleset.id)
+        return overlay, self.rulesets.index(form.ruleset)
 
 
 def compositions(shelf: Shelf, named: Collection[Document] = (), tell: Callable[[str], object] = str) -> Compositions:
@@ -91,7 +85,7 @@ def compositions(shelf: Shelf, named: Collection[Document] = (), tell: Callable[
     """
     forms = _Forms(shelf, {document.kind for document in named})
     named_ids = {(document.kind, document.id) for document in named if _is_on(shelf, document)}
-    selected = forms.all() if not named else forms.with_files(named_ids)
+    selected = forms.with_files(named_ids if named else None)
     result, errors, loaded = Compositions(), list[Diagnostic](), dict[_Form, Ruleset]()
     for form in selected:
         tell(form.name)
@@ -108,7 +102,7 @@ def compositions(shelf: Shelf, named: Collection[Document] = (), tell: Callable[
     parts = (document for ruleset in result.selected for document in ruleset.composition.documents)
     result.files = frozenset(part.file.name for part in parts if not named or (part.kind, part.id) in named_ids)
     if any(has_rules(ruleset, result.files) for ruleset in result.selected):
-        for form in _complement(forms.all(), selected):
+        for form in _complement(forms.with_files(None), selected):
             try:
                 loaded[form] = _load(form, shelf)
             except RulesetError:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from interpreter.base.diagnostics import Diagnostic
-from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.graphs import Graph
 from interpreter.language.directed_links import Way, ways_of
-from interpreter.lint.places import Place, place_of
+from interpreter.lint.places import Family, Place, advice, place_of
 
 __all__ = ["FAR", "detours"]
 
@@ -17,10 +16,10 @@ FAR = 2
 detour is blocked or out of play."""
 
 
-def detours(family: Sequence[Ruleset], files: Collection[str]) -> Iterator[Diagnostic]:
+def detours(family: Family) -> Iterator[Diagnostic]:
     """Yield links that cost at least twice as much as a detour: usually a typo."""
     seen: set[Place] = set()
-    for ruleset in family:
+    for ruleset in family.rulesets:
         graph = ruleset.model.graph
         if graph is None or (graph.length is None and graph.measure is None) or graph.dealt is not None:
             continue
@@ -29,14 +28,14 @@ def detours(family: Sequence[Ruleset], files: Collection[str]) -> Iterator[Diagn
         for way in ways:
             span = graph.links[way.link].span
             place = place_of(span)
-            if place[0] not in files or place in seen:
+            if place[0] not in family.files or place in seen:
                 continue
             detour = _around(walked, ways, way)
             if detour is not None and way.length >= FAR * detour and way.length > detour:
                 seen.add(place)
                 a, b = graph.nodes[way.start].name, graph.nodes[way.end].name
                 message = f"from {a} to {b} this link costs {way.length}, a detour costs {detour}"
-                yield Diagnostic("L008", message, span, help="compare it with the board", severity="warning")
+                yield advice("L008", message, span, "compare it with the board")
         seen.update(place_of(link.span) for link in graph.links)
 
 

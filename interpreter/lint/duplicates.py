@@ -7,13 +7,13 @@ chance.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.compare.outline import Outline
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import Model, RuleLayer
-from interpreter.lint.places import Place, place_of
+from interpreter.lint.places import Family, Place, advice, place_of
 
 __all__ = ["SMALLEST", "duplicates", "has_rules"]
 
@@ -29,11 +29,11 @@ def has_rules(ruleset: Ruleset, files: Collection[str]) -> bool:
     return any(layer.span.file.name in files for layer, _ in _layers(ruleset.model))
 
 
-def duplicates(family: Sequence[Ruleset], files: Collection[str]) -> Iterator[Diagnostic]:
+def duplicates(family: Family) -> Iterator[Diagnostic]:
     """Yield each rule that equals an earlier one, or else differs from it in constants only."""
     seen: set[Place] = set()  # a rule may belong to many compositions
     alike: dict[Hashable, list[_Rule]] = {}
-    for ruleset in family:
+    for ruleset in family.rulesets:
         for layer, around in _layers(ruleset.model):
             place = place_of(layer)
             if place in seen:
@@ -47,7 +47,7 @@ def duplicates(family: Sequence[Ruleset], files: Collection[str]) -> Iterator[Di
             others = alike.setdefault(tree, [])
             if others:
                 twin = next((twin for twin in others if twin[1] == rule[1]), others[0])
-                touched = any(side.span.file.name in files for side in (layer, twin[0]))
+                touched = any(side.span.file.name in family.files for side in (layer, twin[0]))
                 if touched and not (_brings_back(ruleset.model, layer, twin[0]) and twin[1] == rule[1]):
                     yield _finding(rule, twin)
             others.append(rule)
@@ -70,7 +70,7 @@ def _finding(rule: _Rule, other: _Rule) -> Diagnostic:
         code, message = "L002", f"{name} equals {twin} except for constants: {', '.join(differ)}"
         help = "write it once, with a parameter, a rule or a table for the differences"
     note = Note(f"`{other[0].spoken}` stands here", other[0].span)
-    return Diagnostic(code, message, rule[0].span, (note,), help, "warning")
+    return advice(code, message, rule[0].span, help, note)
 
 
 def _layers(model: Model) -> Iterator[tuple[RuleLayer, object]]:

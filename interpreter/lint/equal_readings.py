@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from interpreter.base.diagnostics import Diagnostic
-from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.types import KindType
 from interpreter.language.walk import descendants
-from interpreter.lint.places import Place, place_of
+from interpreter.lint.places import Family, Place, advice, place_of
 
 __all__ = ["equal_readings"]
 
 
-def equal_readings(family: Sequence[Ruleset], files: Collection[str]) -> Iterator[Diagnostic]:
+def equal_readings(family: Family) -> Iterator[Diagnostic]:
     """Yield interpretations with several readings that no rule names: they have the same effect."""
     named: dict[tuple[Place, str], set[int]] = {}
     interpretations = {}
-    for ruleset in family:
+    for ruleset in family.rulesets:
         model = ruleset.model
         for interpretation in model.interpretations.values():
-            if interpretation.span.file.name not in files:
+            if interpretation.span.file.name not in family.files:
                 continue
             key = place_of(interpretation.span), interpretation.name
             interpretations[key] = interpretation
@@ -34,9 +33,7 @@ def equal_readings(family: Sequence[Ruleset], files: Collection[str]) -> Iterato
         if len(unnamed) > 1:
             listed = " and ".join(f"`{reading}`" for reading in unnamed)
             message = f"no rule distinguishes {listed} of `{interpretation.name}`"
-            yield Diagnostic(
-                "L005", message, interpretation.span, help="write what one of them changes", severity="warning"
-            )
+            yield advice("L005", message, interpretation.span, "write what one of them changes")
 
 
 def _named(model: Model, interpretation: str, layers: Iterable[RuleLayer]) -> Iterator[int]:

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import Span
-from interpreter.engine.ruleset import Ruleset
+from interpreter.lint.places import Family, advice
 from interpreter.reading.files import Document
 from interpreter.reading.yaml_layout import WIDTH
 
 __all__ = ["long_lines"]
 
 
-def long_lines(family: Sequence[Ruleset], files: Collection[str]) -> Iterator[Diagnostic]:
+def long_lines(family: Family) -> Iterator[Diagnostic]:
     """Yield lines of rule text with more than ``WIDTH`` columns."""
-    documents = {document.file.name: document for ruleset in family for document in ruleset.composition.documents}
+    documents = {
+        document.file.name: document for ruleset in family.rulesets for document in ruleset.composition.documents
+    }
     for name, document in documents.items():
-        if name not in files or max(map(len, document.file.text.split("\n"))) <= WIDTH:
+        if name not in family.files or max(map(len, document.file.text.split("\n"))) <= WIDTH:
             continue
         for span in _texts(document):
             if (columns := span.column + len(span.text) - 1) > WIDTH:
                 message = f"a line of rule text has {columns} columns, more than {WIDTH}"
                 help = "`regelwerk fmt` breaks lines of a block (`|`); a comment may stand on a line of its own"
-                yield Diagnostic("L012", message, span, help=help, severity="warning")
+                yield advice("L012", message, span, help)
 
 
 def _texts(document: Document) -> Iterator[Span]:

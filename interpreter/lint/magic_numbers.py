@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
-from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core
 from interpreter.language.types import IntType
 from interpreter.language.walk import descendants
-from interpreter.lint.places import Place, place_of
+from interpreter.lint.places import Family, advice
 
 __all__ = ["magic_numbers"]
 
@@ -19,28 +18,22 @@ SMALL = 9
 """Largest number that is not reported: small numbers often have several meanings."""
 
 
-def magic_numbers(family: Sequence[Ruleset], files: Collection[str]) -> Iterator[Diagnostic]:
+def magic_numbers(family: Family) -> Iterator[Diagnostic]:
     """Yield literal numbers in procedures. To change one, an overlay must repeat every procedure with it; in a rule or
     table of its own it can be overridden in one place."""
-    seen: set[Place] = set()
     places: dict[tuple[str, int], dict[str, Span]] = {}
-    for ruleset in family:
-        for layer in ruleset.program.reach.procedures.values():
-            place = place_of(layer)
-            if layer.form != "does" or place[0] not in files or place in seen:
-                continue
-            seen.add(place)
-            for node in _amounts(layer.body):
-                places.setdefault((layer.file, node.value), {}).setdefault(layer.spoken, node.span)
+    for _, layer in family.procedures():
+        for node in _amounts(layer.body) if layer.form == "does" else ():
+            places.setdefault((layer.file, node.value), {}).setdefault(layer.spoken, node.span)
     for (_, number), rules in places.items():
         (first, span), *others = rules.items()
         help = "name it: a rule or a table that both read" if others else "name it: a rule or a table"
         if others:
             message = f"{number} occurs in `{first}` and in `{others[0][0]}`: an overlay cannot change it in one place"
-            yield Diagnostic("L007", message, others[0][1], (Note(f"`{first}` uses it here", span),), help, "warning")
+            yield advice("L007", message, others[0][1], help, Note(f"`{first}` uses it here", span))
         else:
             message = f"{number} occurs in `{first}`: an overlay can change it only by repeating the procedure"
-            yield Diagnostic("L007", message, span, (), help, "warning")
+            yield advice("L007", message, span, help)
 
 
 def _amounts(body: object) -> Iterator[core.Const]:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.engine.ruleset import Ruleset
-from interpreter.lint.places import Place, place_of
+from interpreter.lint.places import Family, Place, advice, place_of
 from interpreter.sections.behaviour import Rule
 from interpreter.sections.declarations import Entry
 
@@ -26,11 +26,11 @@ _COPYING = ("map", "overlay")
 _SAYS_NOTHING = re.compile(r"|\(.*\)( -> .*)?:|else:|return|stop|base\(.*\)")
 
 
-def near_copies(family: Sequence[Ruleset], files: Collection[str]) -> Iterator[Diagnostic]:
+def near_copies(family: Family) -> Iterator[Diagnostic]:
     """Yield each near copy, with the procedure below that shares most of its lines."""
     seen: set[Place] = set()
     known: dict[Place, Counter[str]] = {}  # an entry is the same in every composition
-    for ruleset in family:
+    for ruleset in family.rulesets:
         order = {document.id: number for number, document in enumerate(ruleset.composition.documents)}
         entries = [entry for layers in ruleset.composition.sections.get("rules", {}).values() for entry in layers]
         known.update({at: _lines(entry) for entry in entries if (at := place_of(entry)) not in known})
@@ -45,7 +45,7 @@ def near_copies(family: Sequence[Ruleset], files: Collection[str]) -> Iterator[D
             same = (lines & original_lines).total()
             if (
                 original is not entry
-                and (entry.span.file.name in files or original.span.file.name in files)
+                and (entry.span.file.name in family.files or original.span.file.name in family.files)
                 and LONGEST < same < max(lines.total(), original_lines.total())
                 and same >= _SHARE * lines.total()
             ):
@@ -71,4 +71,4 @@ def _finding(ruleset: Ruleset, entry: Entry, original: Entry, same: int, of: int
     if seams:
         remedy = f"wrap {' or '.join(seams)}, which the lines that differ call, or {remedy}"
     note = Note(f"`{original.name}` stands here", original.span)
-    return Diagnostic("L011", message, entry.span, (note,), remedy, "warning")
+    return advice("L011", message, entry.span, remedy, note)

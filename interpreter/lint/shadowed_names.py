@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 
 from interpreter.base.diagnostics import Diagnostic
-from interpreter.engine.ruleset import Ruleset
+from interpreter.base.lazy import Lazy
 from interpreter.language.model import Model
-from interpreter.lint.places import Place, place_of
+from interpreter.lint.places import Family, advice
 
 __all__ = ["shadowed_names"]
 
 
-def shadowed_names(family: Sequence[Ruleset], files: Collection[str]) -> Iterator[Diagnostic]:
+def shadowed_names(family: Family) -> Iterator[Diagnostic]:
     """Yield locals and parameters that shadow a rule, a table, a value of the state or a setting. (Kinds are allowed:
     ``pad: pad`` is common.)"""
-    seen: set[Place] = set()
-    for ruleset in family:
-        names = _names(ruleset.model)
-        checks = {setting.check: setting.name for setting in ruleset.model.settings.values()}
-        for layer in ruleset.program.reach.procedures.values():
-            place = place_of(layer)
-            if (
-                place[0] not in files or place in seen or "/" in layer.rule
-            ):  # a delayed block has the locals of its rule
-                continue
-            seen.add(place)
-            for name in dict.fromkeys(layer.local_names):
-                if name in names and checks.get(layer.rule) != name:  # the check of a setting may use its name
-                    message = f"in `{layer.spoken}` the local `{name}` shadows the {names[name]} of that name"
-                    yield Diagnostic("L009", message, layer.span, help="give it another name", severity="warning")
+    known = Lazy[Model, dict[str, str]](_names)
+    for ruleset, layer in family.procedures():
+        if "/" in layer.rule:
+            continue  # a delayed block has the locals of its rule
+        names = known[ruleset.model]
+        checked = [setting.name for setting in ruleset.model.settings.values() if setting.check == layer.rule]
+        for name in dict.fromkeys(layer.local_names):
+            if name in names and name not in checked:  # the check of a setting may use its name
+                message = f"in `{layer.spoken}` the local `{name}` shadows the {names[name]} of that name"
+                yield advice("L009", message, layer.span, "give it another name")
 
 
 def _names(model: Model) -> dict[str, str]:

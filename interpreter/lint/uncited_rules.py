@@ -2,62 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import RuleLayer
-from interpreter.lint.places import Place, cites_of, place_of
+from interpreter.lint.places import Family, Place, advice, place_of
 
 __all__ = ["uncited_rules"]
 
 
-def uncited_rules(family: Sequence[Ruleset], files: Collection[str]) -> Iterator[Diagnostic]:
+def uncited_rules(family: Family) -> Iterator[Diagnostic]:
     """Yield layers of rulesets with a rulebook if neither they nor their callers nor the rules they call cite anything.
 
     Files in which no rule cites anything are skipped: they follow no rulebook, though other files of the ruleset may.
     """
-    backed: set[Place] = set()
-    following: set[str] = set()
-    uncited: dict[Place, RuleLayer] = {}
     known: dict[tuple[Place, str], bool] = {}
 
     def has_cites(layer: RuleLayer) -> bool:
         """Return whether a layer cites anything. Cached, as a layer is the same in every composition."""
         key = place_of(layer), layer.id
         if key not in known:
-            known[key] = bool(cites_of(layer))
+            known[key] = bool(layer.all_cites)
         return known[key]
 
-    for ruleset in family:
-        if not ruleset.composition.rulebooks:
-            continue
-        layers = [layer for rule in ruleset.model.rules.values() for layer in rule.layers]
-        if not any(layer.span.file.name in files for layer in layers):
-            continue
-        reach = ruleset.program.reach
-        cites = {name: has_cites(layer) for name, layer in reach.procedures.items()}
-        for trigger in ruleset.model.triggers.values():
-            cites.update(
-                {case.procedure: True for case in trigger.cases if case.procedure and (case.cites or trigger.cites)}
-            )
-        cites.update({rule.procedure: True for rule in ruleset.model.standing.values() if rule.cites})
-        following |= {layer.span.file.name for layer in layers if has_cites(layer)}
+    following: set[str] = set()
+
+    def judged(ruleset: Ruleset) -> Iterator[tuple[RuleLayer, Diagnostic | None]]:
+        model, reach = ruleset.model, ruleset.program.reach
+        layers = [layer for rule in model.rules.values() for layer in rule.layers]
+        if not ruleset.composition.rulebooks or all(layer.span.file.name not in family.files for layer in layers):
+            return
+        following.update(layer.span.file.name for layer in layers if has_cites(layer))
+        citing = {name for name, layer in reach.procedures.items() if has_cites(layer)}
+        for trigger in model.triggers.values():
+            citing |= {case.procedure for case in trigger.cases if case.procedure and (case.cites or trigger.cites)}
+        citing |= {rule.procedure for rule in model.standing.values() if rule.cites}
         callers: dict[str, set[str]] = {}
         for name, calls in reach.calls.items():
             for called in (*calls, *reach.procedures[name].facts.keeps):
                 callers.setdefault(called, set()).add(name)
-        for rule in ruleset.model.rules.values():
-            for layer in rule.layers:
-                place = place_of(layer)
-                related = {layer.id} | callers.get(layer.id, set()) | reach.calls[layer.id].keys()
-                related |= {sibling.id for sibling in rule.layers}
-                if any(cites.get(name, False) for name in related):
-                    backed.add(place)
-                else:
-                    uncited.setdefault(place, layer)
-    for place, layer in uncited.items():
-        if place not in backed and place[0] in following and place[0] in files:
+        for layer in layers:
+            related = {sibling.id for sibling in model.rules[layer.rule].layers}
+            related |= callers.get(layer.id, set()) | reach.calls[layer.id].keys()
             message = f"`{layer.rule}` cites nothing, and neither do its callers"
-            help = "cite its statements, or the gap that it fills"
-            yield Diagnostic("L006", message, layer.span, help=help, severity="warning")
+            finding = advice("L006", message, layer.span, "cite its statements, or the gap that it fills")
+            yield layer, finding if citing.isdisjoint(related) else None
+
+    found = list(family.in_all(judged))
+    return (finding for finding in found if finding.span is not None and finding.span.file.name in following)

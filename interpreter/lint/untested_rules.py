@@ -5,31 +5,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import RuleLayer
-from interpreter.lint.places import Place, cites_of, place_of
+from interpreter.lint.places import Family, Place, advice, place_of
 
 __all__ = ["untested_rules"]
 
 
-def untested_rules(family: Sequence[Ruleset], files: Collection[str]) -> Iterator[Diagnostic]:
+def untested_rules(family: Family) -> Iterator[Diagnostic]:
     """Yield layers whose cited statements no scenario cites, in a family with scenarios."""
-    name = family[0].model.family
-    layers = (layer for ruleset in family for rule in ruleset.model.rules.values() for layer in rule.layers)
-    here = (layer for layer in layers if layer.span.file.name in files and layer.file.partition("/")[0] == name)
+    first = family.rulesets[0]
+    layers = (layer for ruleset in family.rulesets for rule in ruleset.model.rules.values() for layer in rule.layers)
+    here = (layer for layer in layers if layer.span.file.name in family.files)
+    here = (layer for layer in here if layer.file.partition("/")[0] == first.model.family)
     citing: dict[Place, tuple[RuleLayer, tuple[str, ...]]] = {}
     for layer in here:
-        if cites := cites_of(layer):
+        if cites := layer.all_cites:
             citing.setdefault(place_of(layer), (layer, cites))
-    tested = _tested(family[0]) if citing else set()
+    tested = _tested(first) if citing else set()
     for layer, cites in citing.values():
         if tested and tested.isdisjoint(cites):
             message = f"no scenario tests `{layer.rule}`: none cites {', '.join(cites[:3])}"
             help = "write a scenario that fails without it"
-            yield Diagnostic("L010", message, layer.span, help=help, severity="warning")
+            yield advice("L010", message, layer.span, help)
 
 
 def _tested(ruleset: Ruleset) -> set[str]:

@@ -17,12 +17,13 @@ from interpreter.engine.foreseen import foresees
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import is_choice
 from interpreter.engine.refusal import IllegalMove, legal_choice
-from interpreter.engine.views import board_of, is_shown, numbered_lines, question_of
+from interpreter.engine.views import numbered_lines, question_of
 from interpreter.kernel.state import Value
 from interpreter.language.types import BoolType, IntType, Type
 from interpreter.lowering.constants import RuleFailure
 from interpreter.plain.machine import OptionSite
 from interpreter.play.keyboard import numbered
+from interpreter.play.narration import boards_of
 
 __all__ = ["CHANNELS", "MOST_OPTIONS", "Channel", "asked", "tried"]
 
@@ -42,12 +43,7 @@ def asked(game: Game, player: int) -> Decision | None:
 
 
 def _boards(game: Game, player: int) -> object:
-    seen = game.table.sight.seen_by(game.state, player)
-    return [
-        board_of(game.table, game.state, board, "en", player, seen)
-        for board in game.ruleset.model.boards
-        if board.when != "end of game" and is_shown(game.table, game.state, board, player, seen)
-    ]
+    return list(boards_of(game, "en", player))
 
 
 def _prompt(game: Game, player: int) -> object:

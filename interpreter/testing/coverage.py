@@ -196,7 +196,7 @@ def cover(
         for id in citation.cites:
             cited.setdefault(id, []).append(citation)
     ids = {ruleset.id for ruleset in rulesets}
-    own_scenarios = [scenario for scenario in suite.scenarios if ids & {scenario.ruleset, *scenario.holds_for}]
+    own_scenarios = [scenario for scenario in suite.scenarios if not ids.isdisjoint(scenario.passes_for)]
     proved: frozenset[str] | None = None
     if mutate:
         proved = frozenset()

@@ -15,7 +15,7 @@ and plays like the ruleset, which is not changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 
 from msgspec.structs import replace
 
@@ -28,10 +28,11 @@ from interpreter.language.walk import descendants, rewritten
 from interpreter.lowering.lower import lower
 from interpreter.lowering.reach import reach_of
 
-__all__ = ["is_watched", "key_of", "watched"]
+__all__ = ["is_watched", "key_of", "watched", "with_texts"]
 
-BLOCKS = ("rules", "lines", "triggers", "cases", "standing", "result")
-READ = ("tables", "settings", "interpretations")
+_Part = str | tuple[str, int] | tuple[type[core.Expression], str]
+"""What is exercised: the name of a procedure or of the result, a line of a verdict, or a class of nodes that read a
+name."""
 
 
 def is_watched(citation: Citation, model: Model) -> bool:
@@ -40,9 +41,7 @@ def is_watched(citation: Citation, model: Model) -> bool:
         measure = descendants(model.graph.measure) if model.graph is not None and model.graph.measure else ()
         in_lengths = any(isinstance(node, core.TableCell) and node.table == citation.name for node in measure)
         return not in_lengths and all(group.spaces != citation.name for group in model.groups.values())
-    if citation.section in ("triggers", "cases"):
-        return bool(list(_procedures(citation, model)))
-    return citation.section in (*BLOCKS, *READ)
+    return any(_parts(citation, model))
 
 
 def key_of(citation: Citation) -> str:
@@ -50,78 +49,69 @@ def key_of(citation: Citation) -> str:
     return f"{citation.section} {citation.span}"
 
 
+def _parts(citation: Citation, model: Model) -> Iterator[_Part]:
+    """Yield what a cited part consists of in games."""
+    name, place = citation.name, citation.place
+    match citation.section:
+        case "rules" | "lines":
+            number, *line = place
+            layer = model.rules[name].layers[number]
+            yield (layer.id, *(line or (0,))) if layer.form == "permits" else layer.id
+        case "triggers" | "cases":
+            cases = enumerate(model.triggers[name].cases)
+            yield from (case.procedure for number, case in cases if case.procedure and number in (place or (number,)))
+        case "standing":
+            yield model.standing[name].procedure
+        case "result":
+            yield "result"
+        case "tables":
+            yield core.TableCell, name
+        case "settings" | "interpretations":
+            yield core.SettingValue, name
+
+
 def watched(ruleset: Ruleset, citations: Iterable[Citation], recorded: set[str]) -> Ruleset:
     """Return a copy of the ruleset that adds the keys of citations to ``recorded`` when they are exercised."""
     model = ruleset.model
-    reads: dict[tuple[type, str], list[str]] = {}
+    keys: dict[_Part, list[str]] = {}
     for citation in citations:
-        if citation.section in READ:
-            node = core.TableCell if citation.section == "tables" else core.SettingValue
-            reads.setdefault((node, citation.name), []).append(key_of(citation))
-        else:
-            model = _with_block(model, citation, recorded)
-    model = _with_reads(model, reads, recorded)
+        for part in _parts(citation, model):
+            keys.setdefault(part, []).append(key_of(citation))
+
+    def noted(value: core.Expression, part: _Part) -> core.Expression:
+        for key in keys.get(part, ()):
+            value = core.Noted(value, key, recorded, type=value.type, span=value.span)
+        return value
+
+    def begun(name: str, layer: RuleLayer) -> RuleLayer:
+        """Return a layer that records the start of its body; a verdict those of its lines."""
+        if layer.form == "permits":
+            lines = enumerate(layer.requirements)
+            body = tuple(replace(line, test=noted(line.test, (name, number))) for number, line in lines)
+            return replace(layer, body=body)
+        if not isinstance(layer.body, tuple):
+            return replace(layer, body=noted(layer.body, name))
+        start = noted(core.Const(None, type=NOTHING, span=layer.span), name)
+        return replace(layer, body=(core.Performs(start, span=layer.span), *layer.steps)) if name in keys else layer
+
+    def read(node: object) -> object:
+        match node:
+            case core.TableCell(name) | core.SettingValue(name):
+                return noted(node, (type(node), name))
+        return node
+
+    rules = {
+        name: replace(rule, layers=tuple(begun(layer.id, layer) for layer in rule.layers))
+        for name, rule in model.rules.items()
+    }
+    blocks = {name: begun(name, block) for name, block in model.blocks.items()}
+    ranking = tuple(noted(value, "result") for value in model.ranking)
+    model = with_texts(replace(model, rules=rules, blocks=blocks, ranking=ranking), read)
     return ruleset.with_model(model, lower(model, reach_of(model)))
 
 
-# --- blocks that run
-
-
-def _with_block(model: Model, citation: Citation, recorded: set[str]) -> Model:
-    name, key = citation.name, key_of(citation)
-    match citation.section:
-        case "rules" | "lines":
-            rule = model.rules[name]
-            number, *line = citation.place
-            layers = [_begun(layer, key, recorded, *line) if layer.layer == number else layer for layer in rule.layers]
-            return replace(model, rules={**model.rules, name: replace(rule, layers=tuple(layers))})
-        case "triggers" | "cases" | "standing":
-            blocks = {block: _begun(model.blocks[block], key, recorded) for block in _procedures(citation, model)}
-            return replace(model, blocks={**model.blocks, **blocks})
-        case "result":
-            return replace(model, ranking=tuple(_noted(value, key, recorded) for value in model.ranking))
-        case _:
-            return model
-
-
-def _procedures(citation: Citation, model: Model) -> Iterator[str]:
-    """Yield the names of the blocks that a trigger, one of its cases or a standing rule runs."""
-    if citation.section == "standing":
-        yield model.standing[citation.name].procedure
-        return
-    for number, case in enumerate(model.triggers[citation.name].cases):
-        if case.procedure is not None and number in (citation.place or (number,)):
-            yield case.procedure
-
-
-def _begun(layer: RuleLayer, key: str, recorded: set[str], line: int = 0) -> RuleLayer:
-    """Return a layer that records the start of its body; a verdict that of a line."""
-    if layer.form == "permits":
-        lines = list(layer.requirements)
-        lines[line] = replace(lines[line], test=_noted(lines[line].test, key, recorded))
-        return replace(layer, body=tuple(lines))
-    if not isinstance(layer.body, tuple):
-        return replace(layer, body=_noted(layer.body, key, recorded))
-    step = core.Performs(_noted(core.Const(None, type=NOTHING, span=layer.span), key, recorded), span=layer.span)
-    return replace(layer, body=(step, *layer.body))
-
-
-def _noted(value: core.Expression, key: str, recorded: set[str]) -> core.Expression:
-    return core.Noted(value, key, recorded, type=value.type, span=value.span)
-
-
-# --- values that are read
-
-
-def _with_reads(model: Model, reads: Mapping[tuple[type, str], list[str]], recorded: set[str]) -> Model:
-    """Return a model that records each read of a table, setting or interpretation."""
-
-    def change(node: object) -> object:
-        match node:
-            case core.TableCell(name) | core.SettingValue(name):
-                for key in reads.get((type(node), name), ()):
-                    node = _noted(node, key, recorded)
-        return node
+def with_texts(model: Model, change: Callable[[object], object]) -> Model:
+    """Return a model with ``change`` applied to every node of its rules and other texts that games run."""
 
     def in_layer(layer: RuleLayer) -> RuleLayer:
         return replace(layer, body=rewritten(layer.body, change), when=rewritten(layer.when, change))

@@ -8,7 +8,7 @@ statements that it cites.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from functools import cached_property, partial
+from functools import partial
 from itertools import chain
 from typing import TypeVar
 
@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.diagnostics import RulesetError
+from interpreter.base.lazy import Lazy
 from interpreter.base.plain_data import Value
 from interpreter.base.source import Span
 from interpreter.base.store import digest_of
@@ -24,7 +25,19 @@ from interpreter.engine.citations import Citation, citations_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.setup import default_settings, set_up
 from interpreter.language import core
-from interpreter.language.model import GraphDecl, Group, Model, Role, RuleBody, RuleLayer, Table
+from interpreter.language.model import (
+    CheckedRule,
+    CheckedTrigger,
+    GraphDecl,
+    Group,
+    Kind,
+    Model,
+    Role,
+    RuleBody,
+    RuleLayer,
+    StandingRule,
+    Table,
+)
 from interpreter.language.types import (
     BOOL,
     INT,
@@ -32,13 +45,10 @@ from interpreter.language.types import (
     BagType,
     BoolType,
     CardHolderType,
-    CardType,
     CollectionType,
     HolderType,
     IntType,
     KindType,
-    NodeType,
-    PlaceType,
     PoolType,
     RecordType,
     RoomType,
@@ -52,6 +62,7 @@ from interpreter.lowering.constants import RuleFailure
 from interpreter.lowering.lower import lower
 from interpreter.lowering.reach import reach_of
 from interpreter.sections.documents import STATE_SECTIONS
+from interpreter.testing.instrumentation import with_texts
 from interpreter.testing.running import run_scenario
 from interpreter.testing.scenarios import Checked
 from interpreter.testing.suite import Suite
@@ -62,15 +73,14 @@ T = TypeVar("T")
 
 
 class Mutant(Struct, frozen=True):
-    """A mutation: its description and the function that applies it to a model."""
+    """A model with a mutation, and what is wrong with it."""
 
     about: str
-    of: Callable[[Model], Model]
+    model: Model
 
     def applied(self, ruleset: Ruleset) -> Ruleset:
         """Return a copy of the ruleset with the mutation."""
-        model = self.of(ruleset.model)
-        return ruleset.with_model(model, lower(model, reach_of(model)))
+        return ruleset.with_model(self.model, lower(self.model, reach_of(self.model)))
 
 
 def prove(ruleset: Ruleset, suite: Suite, ids: set[str], tell: Callable[[str], object] = str) -> set[str]:
@@ -92,8 +102,8 @@ def prove(ruleset: Ruleset, suite: Suite, ids: set[str], tell: Callable[[str], o
         return set(answers.to(question, lambda: _proved(ruleset, scenarios, ids, tell)))
 
 
-def _proved(ruleset: Ruleset, bound: list[Checked], ids: set[str], tell: Callable[[str], object]) -> set[str]:
-    scenarios = [_Tried(checked) for checked in bound]
+def _proved(ruleset: Ruleset, scenarios: list[Checked], ids: set[str], tell: Callable[[str], object]) -> set[str]:
+    passes = Lazy[int, bool](lambda number: run_scenario(scenarios[number]).passed)
     proved: set[str] = set()
     for citation in citations_of(ruleset):
         open_ = ids & set(citation.cites) - proved
@@ -101,30 +111,21 @@ def _proved(ruleset: Ruleset, bound: list[Checked], ids: set[str], tell: Callabl
         for mutant in mutants_of(ruleset.model, citation) if open_ else ():
             if not open_:
                 break
-            noticed = _noticed(ruleset, mutant, scenarios, open_)
+            noticed = _noticed(ruleset, mutant, scenarios, passes, open_)
             proved |= noticed
             open_ -= noticed
     return proved
 
 
-class _Tried(Struct, frozen=True, dict=True):
-    """A scenario and its lazily computed result."""
-
-    checked: Checked
-
-    @cached_property
-    def passes(self) -> bool:
-        return run_scenario(self.checked).passed
-
-
-def _noticed(ruleset: Ruleset, mutant: Mutant, scenarios: list[_Tried], ids: set[str]) -> set[str]:
+def _noticed(
+    ruleset: Ruleset, mutant: Mutant, scenarios: list[Checked], passes: Lazy[int, bool], ids: set[str]
+) -> set[str]:
     """Return the statements of ``ids`` cited by a scenario that passes, but fails with the mutant."""
     left = set(ids)
     changed: Ruleset | None = None
-    for tried in scenarios:
-        checked = tried.checked
+    for number, checked in enumerate(scenarios):
         shown = left & checked.scenario.statements
-        if not shown or not tried.passes:
+        if not shown or not passes[number]:
             continue
         if changed is None:
             changed = mutant.applied(ruleset)
@@ -144,78 +145,74 @@ def _can_be_set(ruleset: Ruleset) -> bool:
     return True
 
 
-def mutants_of(model: Model, citation: Citation) -> list[Mutant]:
-    """Return the mutants of a cited part; none for parts that the game never reads."""
-    return list(_mutants(model, citation))
-
-
-def _mutants(model: Model, citation: Citation) -> Iterator[Mutant]:
+def mutants_of(model: Model, citation: Citation) -> Iterator[Mutant]:
+    """Yield the mutants of a cited part; none for parts that the game never reads."""
     name, place = citation.name, citation.place
     match citation.section:
         case "rules":
-            yield from _of_layer(model.rules[name].layers[place[0]], model)
+            yield from _of_layer(model, model.rules[name].layers[place[0]])
             yield from _of_phase(model, name)
         case "decisions" if citation.extent is not None:
-            yield from _of_part(citation.extent)
+            yield from _of_part(model, citation.extent)
         case "lines":
-            yield from _of_line(model.rules[name].layers[place[0]], place[1])
+            yield from _of_line(model, model.rules[name].layers[place[0]], place[1])
         case "options":
-            yield from _of_option(model.rules[name].layers[place[0]], place[1])
+            yield from _of_option(model, model.rules[name].layers[place[0]], place[1])
         case "tables":
-            yield Mutant("larger cells", lambda model: _with(model, "tables", name, _shifted_table(model, name, 1)))
-            yield Mutant("smaller cells", lambda model: _with(model, "tables", name, _shifted_table(model, name, -1)))
-            # With either, set-up may fail: one holder may start with all tokens, another with none.
-            yield Mutant("fewer, not below nothing", lambda model: _with(model, "tables", name, _fewer(model, name)))
+            yield from _of_table(model, model.tables[name])
         case "triggers":
-            yield from _of_trigger(model, name, range(len(model.triggers[name].cases)))
+            yield from _of_trigger(model, model.triggers[name], range(len(model.triggers[name].cases)))
         case "cases":
-            yield from _of_trigger(model, name, [place[0]])
+            yield from _of_trigger(model, model.triggers[name], place)
         case "standing":
-            yield from _of_standing(model, name)
+            yield from _of_standing(model, model.standing[name])
         case "result":
-            yield Mutant("all are equal", lambda model: replace(model, ranking=()))
-            yield Mutant("other order", lambda model: replace(model, ranking=model.ranking[::-1]))
+            yield Mutant("all are equal", replace(model, ranking=()))
+            yield Mutant("other order", replace(model, ranking=model.ranking[::-1]))
         case section if section in STATE_SECTIONS:
-            yield from _of_group(model.groups[name], model)
-        case "roles":
-            yield from _of_role(model.roles[name])
+            yield from _of_group(model, model.groups[name])
+        case "roles" if model.roles[name].open:
+            yield Mutant("not open", _with(model, "roles", replace(model.roles[name], open=False)))
         case "tokens":
-            yield Mutant("one more of each", lambda model: _more_tokens(model, name))
+            yield _more_tokens(model, name)
         case "cards" | "card_rows":
             yield from _of_cards(model, name)
         case "files":
             for kind in dict.fromkeys(row.kind for row in model.cards if row.span.file == citation.span.file):
                 yield from _of_cards(model, kind)
         case "graph" if model.graph is not None:
-            yield from _of_graph(model.graph)
+            yield from _of_graph(model, model.graph)
 
 
-def _with(model: Model, section: str, name: str, value: object) -> Model:
-    """Return a model with one declaration of a section replaced."""
-    return replace(model, **{section: {**getattr(model, section), name: value}})
+_Declared = CheckedRule | CheckedTrigger | StandingRule | Group | Kind | Role | Table
+
+
+def _with(model: Model, section: str, changed: _Declared) -> Model:
+    """Return a model with one declaration of a section changed."""
+    return replace(model, **{section: {**getattr(model, section), changed.name: changed}})
 
 
 # --- rules ------------------------------------------------------------------------------------------------------------
 
 
-def _of_layer(layer: RuleLayer, model: Model) -> Iterator[Mutant]:
-    for about, body in _bodies(layer, model):
-        yield Mutant(about, partial(_with_layer, layer=replace(layer, body=body)))
+def _of_layer(model: Model, layer: RuleLayer) -> Iterator[Mutant]:
+    for about, body in _bodies(model, layer):
+        yield Mutant(about, _with_layer(model, replace(layer, body=body)))
     if layer.layer > 0:
         never = core.Const(False, type=BOOL, span=layer.span)
-        yield Mutant("the layer below answers", lambda model: _with_layer(model, replace(layer, when=never)))
+        yield Mutant("the layer below answers", _with_layer(model, replace(layer, when=never)))
     if layer.when is not None:
-        yield Mutant("answers in all cases", lambda model: _with_layer(model, replace(layer, when=None)))
+        yield Mutant("answers in all cases", _with_layer(model, replace(layer, when=None)))
 
 
 def _of_phase(model: Model, name: str) -> Iterator[Mutant]:
     """Yield the mutant in which a phase ignores its condition."""
     if name in model.phases and model.phase_guards[number := model.phases.index(name)] is not None:
         guards = tuple(None if place == number else guard for place, guard in enumerate(model.phase_guards))
-        yield Mutant("takes place in all cases", lambda model: replace(model, phase_guards=guards))
+        yield Mutant("takes place in all cases", replace(model, phase_guards=guards))
 
 
-def _of_part(extent: Span) -> Iterator[Mutant]:
+def _of_part(model: Model, extent: Span) -> Iterator[Mutant]:
     """Yield mutants of a file's additions to a decision of another file: without its alternatives, conditions and
     statements, or with other numbers."""
 
@@ -237,27 +234,12 @@ def _of_part(extent: Span) -> Iterator[Mutant]:
             guard = None
         return replace(node, tests=tests, guard=guard, body=body)
 
-    def shifted(node: object, by: int) -> object:
-        if isinstance(node, core.Const) and node.type == INT and isinstance(node.value, int) and is_part(node):
-            return replace(node, value=node.value + by)
-        return node
-
-    yield Mutant("is not there", lambda model: _rewritten(model, without))
-    yield Mutant("larger numbers", lambda model: _rewritten(model, lambda node: shifted(node, 1)))
-    yield Mutant("smaller numbers", lambda model: _rewritten(model, lambda node: shifted(node, -1)))
+    yield Mutant("is not there", with_texts(model, without))
+    yield Mutant("larger numbers", with_texts(model, lambda node: _shifted(node, 1) if is_part(node) else node))
+    yield Mutant("smaller numbers", with_texts(model, lambda node: _shifted(node, -1) if is_part(node) else node))
 
 
-def _rewritten(model: Model, change: Callable[[object], object]) -> Model:
-    """Return a model with every rule and block rewritten."""
-    rules = {
-        name: replace(rule, layers=tuple(replace(layer, body=rewritten(layer.body, change)) for layer in rule.layers))
-        for name, rule in model.rules.items()
-    }
-    blocks = {name: replace(block, body=rewritten(block.body, change)) for name, block in model.blocks.items()}
-    return replace(model, rules=rules, blocks=blocks)
-
-
-def _bodies(layer: RuleLayer, model: Model) -> Iterator[tuple[str, RuleBody]]:
+def _bodies(model: Model, layer: RuleLayer) -> Iterator[tuple[str, RuleBody]]:
     if layer.form == "permits":
         yield "permits all", ()
     elif layer.result == NOTHING:
@@ -270,7 +252,7 @@ def _bodies(layer: RuleLayer, model: Model) -> Iterator[tuple[str, RuleBody]]:
         yield "other numbers", shifted
 
 
-def _of_line(layer: RuleLayer, index: int) -> Iterator[Mutant]:
+def _of_line(model: Model, layer: RuleLayer, index: int) -> Iterator[Mutant]:
     lines = layer.requirements
     line = lines[index]
     permits = (
@@ -279,28 +261,25 @@ def _of_line(layer: RuleLayer, index: int) -> Iterator[Mutant]:
     other = core.Const(not permits, type=BOOL, span=line.span)
     for changed in (replace(line, test=other), *_others(line)):
         body = (*lines[:index], changed, *lines[index + 1 :])
-        yield Mutant("asks otherwise", partial(_with_layer, layer=replace(layer, body=body)))
+        yield Mutant("asks otherwise", _with_layer(model, replace(layer, body=body)))
 
 
-def _of_option(layer: RuleLayer, index: int) -> Iterator[Mutant]:
+def _of_option(model: Model, layer: RuleLayer, index: int) -> Iterator[Mutant]:
     option = layer.facts.options[index]
-    never = core.Const(False, type=BOOL, span=option.span)
-    changes = {"is never offered": replace(option, guard=never)}
+
+    def with_option(changed: core.Option) -> Model:
+        body = rewritten(layer.body, lambda node: changed if node is option else node)
+        return _with_layer(model, replace(layer, body=body))
+
+    yield Mutant("is never offered", with_option(replace(option, guard=core.Const(False, type=BOOL, span=option.span))))
     if option.tests or option.guard is not None:
-        changes["is always offered"] = replace(option, tests=(), guard=None)
-    for about, changed in changes.items():
-        body = rewritten(layer.body, partial(_exchanged, option, changed))
-        yield Mutant(about, partial(_with_layer, layer=replace(layer, body=body)))
-
-
-def _exchanged(old: core.Option, new: core.Option, node: object) -> object:
-    return new if node is old else node
+        yield Mutant("is always offered", with_option(replace(option, tests=(), guard=None)))
 
 
 def _with_layer(model: Model, layer: RuleLayer) -> Model:
     rule = model.rules[layer.rule]
     layers = tuple(layer if old.layer == layer.layer else old for old in rule.layers)
-    return _with(model, "rules", layer.rule, replace(rule, layers=layers))
+    return _with(model, "rules", replace(rule, layers=layers))
 
 
 def _defaults(type_: Type, model: Model) -> list[Value]:
@@ -318,54 +297,45 @@ def _defaults(type_: Type, model: Model) -> list[Value]:
             return [((), 0)]
         case IntType() | SeatType():
             return [0]
-        case KindType() | CardType() | NodeType() | PlaceType():
-            return [*model.values(type_)[:1]]
         case RecordType():
             parts = [_defaults(part, model) for part in model.records[type_.name].values()]
             return [tuple(values[0] for values in parts)] if all(parts) else []
         case _:
-            return []
+            return [*model.values(type_)[:1]]
 
 
 def _others(tree: T) -> list[T]:
     """Return the tree with its literal numbers one larger, and one smaller; nothing if it has none."""
-    return [shifted for shifted in (_shifted(tree, 1), _shifted(tree, -1)) if shifted != tree]
+    shifted = (rewritten(tree, partial(_shifted, by=by)) for by in (1, -1))
+    return [other for other in shifted if other != tree]
 
 
-def _shifted(tree: T, by: int) -> T:
-    """Return the tree with its literal numbers shifted."""
-
-    def change(node: object) -> object:
-        if isinstance(node, core.Const) and node.type == INT and isinstance(node.value, int):
-            return replace(node, value=node.value + by)
-        return node
-
-    return rewritten(tree, change)
+def _shifted(node: object, by: int) -> object:
+    """Return a literal number shifted, and any other node as it is."""
+    if isinstance(node, core.Const) and node.type == INT and isinstance(node.value, int):
+        return replace(node, value=node.value + by)
+    return node
 
 
 # --- triggers and standing rules --------------------------------------------------------------------------------------
 
 
-def _of_trigger(model: Model, name: str, cases: Collection[int]) -> Iterator[Mutant]:
-    trigger = model.triggers[name]
+def _of_trigger(model: Model, trigger: CheckedTrigger, cases: Collection[int]) -> Iterator[Mutant]:
     silent = tuple(replace(case, procedure=None) if i in cases else case for i, case in enumerate(trigger.cases))
-    yield Mutant("hears nothing", lambda model: _with(model, "triggers", name, replace(trigger, cases=silent)))
-    if trigger.test is not None and len(cases) == len(trigger.cases):
-        heard = replace(trigger, test=None)
-        yield Mutant("hears all", lambda model: _with(model, "triggers", name, heard))
-    for test in _others(trigger.test) if len(cases) == len(trigger.cases) else ():
-        changed = replace(trigger, test=test)
-        yield Mutant("other numbers", partial(_with, section="triggers", name=name, value=changed))
-    for index in cases:
-        procedure = trigger.cases[index].procedure
+    yield Mutant("hears nothing", _with(model, "triggers", replace(trigger, cases=silent)))
+    is_whole = len(cases) == len(trigger.cases)
+    if trigger.test is not None and is_whole:
+        yield Mutant("hears all", _with(model, "triggers", replace(trigger, test=None)))
+    for test in _others(trigger.test) if is_whole else ():
+        yield Mutant("other numbers", _with(model, "triggers", replace(trigger, test=test)))
+    for procedure in (trigger.cases[index].procedure for index in cases):
         if procedure is not None:
             yield from _of_block(model, procedure)
 
 
-def _of_standing(model: Model, name: str) -> Iterator[Mutant]:
-    rule = model.standing[name]
-    never = replace(rule, test=core.Const(False, type=BOOL, span=rule.span))
-    yield Mutant("never holds", lambda model: _with(model, "standing", name, never))
+def _of_standing(model: Model, rule: StandingRule) -> Iterator[Mutant]:
+    never = core.Const(False, type=BOOL, span=rule.span)
+    yield Mutant("never holds", _with(model, "standing", replace(rule, test=never)))
     yield from _of_block(model, rule.procedure)
 
 
@@ -373,33 +343,29 @@ def _of_block(model: Model, name: str) -> Iterator[Mutant]:
     """Yield mutants with other numbers in a block."""
     block = model.blocks[name]
     for body in _others(block.body):
-        changed = replace(block, body=body)
-        yield Mutant("other numbers", partial(_with, section="blocks", name=name, value=changed))
+        yield Mutant("other numbers", replace(model, blocks={**model.blocks, name: replace(block, body=body)}))
 
 
 # --- tables and components --------------------------------------------------------------------------------------------
 
 
-def _shifted_table(model: Model, name: str, by: int) -> Table:
-    """Return a table with shifted numbers, the next members of kinds, and empty sets."""
-    table = model.tables[name]
+def _of_table(model: Model, table: Table) -> Iterator[Mutant]:
+    """Yield mutants with shifted numbers, the next members of kinds, and empty sets."""
     kind = model.kinds.get(table.gives.name) if isinstance(table.gives, KindType) else None
     members = len(kind.members) if kind is not None else 0
-    return replace(table, cells={key: _other_cell(value, by, members) for key, value in table.cells.items()})
+
+    def mutant(about: str, other: Callable[[Value], Value]) -> Mutant:
+        cells = {key: other(value) for key, value in table.cells.items()}
+        return Mutant(about, _with(model, "tables", replace(table, cells=cells)))
+
+    yield mutant("larger cells", lambda value: _other_cell(value, 1, members))
+    yield mutant("smaller cells", lambda value: _other_cell(value, -1, members))
+    # With either, set-up may fail: one holder may start with all tokens, another with none.
+    fewer = "fewer, not below nothing"
+    yield mutant(fewer, lambda value: max(0, _other_cell(value, -1)) if isinstance(value, int) else value)
 
 
-def _fewer(model: Model, name: str) -> Table:
-    table = model.tables[name]
-    return replace(
-        table,
-        cells={
-            key: max(0, _other_cell(value, -1, 0)) if isinstance(value, int) else value
-            for key, value in table.cells.items()
-        },
-    )
-
-
-def _other_cell(value: Value, by: int, members: int) -> Value:
+def _other_cell(value: Value, by: int, members: int = 0) -> Value:
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
@@ -407,35 +373,30 @@ def _other_cell(value: Value, by: int, members: int) -> Value:
     return () if isinstance(value, tuple) else value
 
 
-def _of_group(group: Group, model: Model) -> Iterator[Mutant]:
-    def mutant(about: str, changed: Group) -> Mutant:
-        return Mutant(about, lambda model: _with(model, "groups", group.name, changed))
+def _of_group(model: Model, group: Group) -> Iterator[Mutant]:
+    def mutant(about: str, **changes: object) -> Mutant:
+        return Mutant(about, _with(model, "groups", replace(group, **changes)))
 
     if group.start is not None and (start := _other_start(group.start, group.type, model)) != group.start:
-        yield mutant("starts otherwise", replace(group, start=start))
+        yield mutant("starts otherwise", start=start)
     if group.starts == "rest" and isinstance(group.type, TokenHolderType):
-        token = group.type.name
-        yield Mutant("one more of each", lambda model: _more_tokens(model, token))
+        yield _more_tokens(model, group.type.name)
     if group.order not in ("kept", "free"):
-        yield mutant("in no order", replace(group, order="kept", rank=None))
+        yield mutant("in no order", order="kept", rank=None)
     if group.seen != "everyone":
-        yield mutant("seen by everyone", replace(group, seen="everyone"))
+        yield mutant("seen by everyone", seen="everyone")
     elif isinstance(group.type, CardHolderType | PoolType) or not isinstance(group.type, HolderType):
-        yield mutant("hidden", replace(group, seen="owner" if group.owner == "seat" else "no one"))
+        yield mutant("hidden", seen="owner" if group.owner == "seat" else "no one")
     if group.top_shows is not None:
-        yield mutant("with hidden backs", replace(group, top_shows=None))
+        yield mutant("with hidden backs", top_shows=None)
     if group.unlimited:
-        yield mutant("limited", replace(group, unlimited=False))
+        yield mutant("limited", unlimited=False)
     if group.lasts != "game":
-        yield mutant("lasts", replace(group, lasts="game"))
+        yield mutant("lasts", lasts="game")
     if group.spaces is not None:
-        spaces = group.spaces
-        yield Mutant("other spaces", lambda model: _with(model, "tables", spaces, _shifted_keys(model, spaces)))
-
-
-def _of_role(role: Role) -> Iterator[Mutant]:
-    if role.open:
-        yield Mutant("not open", lambda model: _with(model, "roles", role.name, replace(role, open=False)))
+        table = model.tables[group.spaces]  # its last keys are the prices of the spaces
+        cells = {(*key[:-1], key[-1] + 1): value for key, value in table.cells.items()}
+        yield Mutant("other spaces", _with(model, "tables", replace(table, cells=cells)))
 
 
 def _other_start(start: core.Expression, type_: Type, model: Model) -> core.Expression:
@@ -446,27 +407,21 @@ def _other_start(start: core.Expression, type_: Type, model: Model) -> core.Expr
         return replace(start, value=values[0], type=type_.sure) if values else start
     if isinstance(start, core.Const) and isinstance(start.type, BagType):
         return replace(start, value=tuple(max(0, number - 1) for number in start.value))
-    return _shifted(start, 1)
+    return rewritten(start, partial(_shifted, by=1))
 
 
-def _shifted_keys(model: Model, name: str) -> Table:
-    """Return a table whose last keys (the prices of spaces) are one larger."""
-    table = model.tables[name]
-    return replace(table, cells={(*key[:-1], key[-1] + 1): value for key, value in table.cells.items()})
-
-
-def _more_tokens(model: Model, name: str) -> Model:
+def _more_tokens(model: Model, name: str) -> Mutant:
     kind = model.kinds[name]
     totals = tuple(total + 1 for total in kind.totals or ())
-    return _with(model, "kinds", name, replace(kind, totals=totals))
+    return Mutant("one more of each", _with(model, "kinds", replace(kind, totals=totals)))
 
 
 def _of_cards(model: Model, kind: str) -> Iterator[Mutant]:
     if kind in model.card_kinds:
-        yield Mutant("other numbers", lambda model: _other_cards(model, kind, IntType))
-        yield Mutant("other members", lambda model: _other_cards(model, kind, KindType))
-        yield Mutant("empty sets", lambda model: _other_cards(model, kind, SetType))
-        yield Mutant("one card more", lambda model: _more_cards(model, kind))
+        yield Mutant("other numbers", _other_cards(model, kind, IntType))
+        yield Mutant("other members", _other_cards(model, kind, KindType))
+        yield Mutant("empty sets", _other_cards(model, kind, SetType))
+        yield Mutant("one card more", _more_cards(model, kind))
 
 
 def _more_cards(model: Model, kind: str) -> Model:
@@ -498,21 +453,11 @@ def _other_cards(model: Model, name: str, form: type[Type]) -> Model:
     return replace(model, cards=cards)
 
 
-def _with_graph(model: Model, graph: GraphDecl) -> Model:
-    return replace(model, graph=graph)
-
-
-def _of_graph(graph: GraphDecl) -> Iterator[Mutant]:
-    for attribute, type_ in graph.place.items():
-        if type_ == INT:
-            places = [replace(row, values=_one_more(row.values, attribute)) for row in graph.places]
-            changed = replace(graph, places=places)
-            yield Mutant("other places", partial(_with_graph, graph=changed))
-    for attribute, type_ in graph.link.items():
-        if type_ == INT:
-            links = [replace(row, values=_one_more(row.values, attribute)) for row in graph.links]
-            changed = replace(graph, links=links)
-            yield Mutant("other links", partial(_with_graph, graph=changed))
+def _of_graph(model: Model, graph: GraphDecl) -> Iterator[Mutant]:
+    for section, types, rows in (("places", graph.place, graph.places), ("links", graph.link, graph.links)):
+        for attribute in (attribute for attribute, type_ in types.items() if type_ == INT):
+            changed = [replace(row, values=_one_more(row.values, attribute)) for row in rows]
+            yield Mutant(f"other {section}", replace(model, graph=replace(graph, **{section: changed})))
 
 
 def _one_more(values: Mapping[str, Value], attribute: str) -> dict[str, Value]:

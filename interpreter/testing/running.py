@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from interpreter.base.diagnostics import RulesetError, few
 from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
+from interpreter.base.yaml_values import word
 from interpreter.engine.failing_values import Because, text_of
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Mark, read
@@ -27,9 +28,8 @@ from interpreter.lowering.constants import Caller, RuleFailure
 from interpreter.lowering.lower import lower
 from interpreter.lowering.reach import reach_of
 from interpreter.plain.closures import Env
-from interpreter.reading.yaml import Scalar, Sequence
-from interpreter.sections import documents
-from interpreter.testing.scenarios import GIVEN, Checked, Move, Refusal, Scenario, Sight
+from interpreter.reading.yaml import Scalar, Sequence, plain
+from interpreter.testing.scenarios import GIVEN, Checked, Move, Scenario, Sight
 from interpreter.testing.soundness import Examiner, Trouble, drawing, some_option
 
 __all__ = ["Equation", "Failure", "Outcome", "begun", "run_scenario"]
@@ -84,7 +84,7 @@ def _failures(checked: Checked, ruleset: Ruleset) -> Iterator[Failure]:
     except (ValueError, RuleFailure) as error:
         yield _cannot("the game cannot start", error, scenario, scenario.span)
         return
-    moves = scenario.when if scenario.sound is None else scenario.when[:-1]
+    moves = scenario.when if scenario.keys.sound is None else scenario.when[:-1]
     failure = _skipped(game, scenario)
     for number, move in enumerate(moves, 1):
         failure = failure or _made(game, checked, move, number) or _skipped(game, scenario)
@@ -92,7 +92,7 @@ def _failures(checked: Checked, ruleset: Ruleset) -> Iterator[Failure]:
         yield failure
         return
     furthest = game
-    if scenario.sound is not None:
+    if scenario.keys.sound is not None:
         furthest = game.clone()
         yield from _unsound(furthest, checked)
         for move in scenario.when[-1:]:
@@ -104,15 +104,15 @@ def _failures(checked: Checked, ruleset: Ruleset) -> Iterator[Failure]:
                 return
     if scenario.refused is not None:
         yield from _refused(game, checked, scenario.refused)
-    elif scenario.given is not None and (help := _set_up_help(game)):
+    elif scenario.keys.given is not None and (help := _set_up_help(game)):
         yield Failure(f"`given` does not apply yet: {_pending(game)}", scenario.span, help)
         return
     yield from _unused(furthest, scenario)
-    for line, (condition, size) in zip(scenario.then, checked.conditions, strict=True):
-        yield from _holds(game, scenario, line, condition, size)
-    for sight, (value, size) in zip(scenario.sights, checked.sights, strict=True):
-        yield from _seen(game, scenario, sight, value, size)
-    if scenario.places:
+    for line in scenario.keys.then:
+        yield from _holds(game, checked, line)
+    for sight in scenario.sights:
+        yield from _seen(game, checked, sight)
+    if scenario.keys.places:
         yield from _placed(game, scenario)
 
 
@@ -125,45 +125,44 @@ def _place_of(error: Exception, scenario: Scenario) -> Span | None:
     """Return the place in a scenario at which it fails: the outcome of a chance, the innermost text, or the setting."""
     if isinstance(cause := error.__cause__, ChanceError):
         return _outcome(scenario, cause.name, cause.counter)
-    item = scenario.item.span
+    item = scenario.keys.source.span
     if isinstance(error, RuleFailure):
         spans = (span for span in (error.span, *(caller.span for caller in error.chain)) if span is not None)
         inside = (span for span in spans if span.file == item.file and scenario.span.end <= span.start < item.end)
         return next(inside, None)
     name = str(error).partition("`")[2].partition("`")[0]
-    settings = documents.Scenario(scenario.item).set
-    return next((value.span for key, value in settings if key.text == name and value is not None), None)
+    return next((value.span for key, value in scenario.keys.set if key.text == name and value is not None), None)
 
 
 def _outcome(scenario: Scenario, name: str, number: int) -> Span:
     """Return the place of an outcome of chance, by its number from 0."""
-    chances = documents.Scenario(scenario.item).chance
-    outcomes = next((value for key, value in chances if key.text == name), None)
+    outcomes = next((value for key, value in scenario.keys.chance if key.text == name), None)
     items = outcomes.items if isinstance(outcomes, Sequence) else ()
     return items[number].span if number < len(items) else scenario.span
 
 
 def begun(checked: Checked, ruleset: Ruleset) -> Game:
     """Return a game after its set-up and the given facts, at the first decision of the scenario's phase."""
-    scenario = checked.scenario
-    players = scenario.players or ruleset.players.usual
+    scenario, keys = checked.scenario, checked.scenario.keys
+    players = keys.players or ruleset.players.usual
     ruleset.check_players(players)
     settings = ruleset.settings(scenario.settings)
     played = _with_blocks(ruleset, checked.blocks)
-    game = Game.seated(played, played.table(players, settings), scenario.seed, scenario.chance)
+    chance = plain(keys.source).get("chance") or {}
+    game = Game.seated(played, played.table(players, settings), keys.seed or 0, chance)
     phase = ""
-    if scenario.phase is not None:
-        phase = scenario.phase.text
-    elif scenario.when or scenario.refused or scenario.sound is not None:
+    if keys.phase is not None:
+        phase = keys.phase.text
+    elif scenario.when or scenario.refused or keys.sound is not None:
         phase = ruleset.model.phases[0]
     game.runner.plain = True  # each scenario has its own program, which is not worth compiling to a module
-    game.perform(GIVEN, phase, scenario.round)
+    game.perform(GIVEN, phase, keys.round or 1)
     return game
 
 
 def _skipped(game: Game, scenario: Scenario) -> Failure | None:
     """Return a failure if play skipped the scenario's phase because the condition of that phase does not hold."""
-    model, phase = game.ruleset.model, scenario.phase
+    model, phase = game.ruleset.model, scenario.keys.phase
     if phase is None:
         return None
     starts = {"end of round", *(f"start of {name}" for name in model.phases)}
@@ -209,7 +208,7 @@ def _choice(game: Game, checked: Checked, move: Move) -> dict[str, Json]:
     """Return the choice of a move, with its values computed. Raises :class:`RuleFailure`."""
     choice = dict(move.choice)
     for name, text in move.texts:
-        value, size = checked.values[text.span]
+        value, size = checked.texts[text.span]
         game.machine.meter.refill()
         try:
             result = game.machine.expressions.compile(value)(game.state, [None] * size)
@@ -237,7 +236,7 @@ def _made(game: Game, checked: Checked, move: Move, number: int) -> Failure | No
 def _unsound(game: Game, checked: Checked) -> Iterator[Failure]:
     """Check that the game is sound before and after the last choice, and during further random choices."""
     scenario = checked.scenario
-    draw = drawing(scenario.seed, "scenario")
+    draw = drawing(scenario.keys.seed or 0, "scenario")
     examiner = Examiner(game, draw, thorough=True, compares=False)
     for move in scenario.when[-1:]:
         if game.decision_of(move.by) is None:
@@ -256,8 +255,8 @@ def _unsound(game: Game, checked: Checked) -> Iterator[Failure]:
             return
     troubles = list(examiner.look())
     examiner.thorough = False
-    for _ in range(scenario.sound or 0):
-        if troubles or game.decision is None or (scenario.phase is not None and examiner.phases):
+    for _ in range(scenario.keys.sound or 0):
+        if troubles or game.decision is None or (scenario.keys.phase is not None and examiner.phases):
             break
         troubles = [*examiner.make(some_option(game.decision, draw)), *examiner.look()]
     yield from _failures_of(troubles)
@@ -268,32 +267,32 @@ def _failures_of(troubles: Iterable[Trouble]) -> Iterator[Failure]:
         yield Failure(str(trouble), trouble.span, trouble.notes)
 
 
-def _refused(game: Game, checked: Checked, refusal: Refusal) -> Iterator[Failure]:
-    move = refusal.move
+def _refused(game: Game, checked: Checked, move: Move) -> Iterator[Failure]:
     if (failure := _not_asked(game, move, "`refused`")) is not None:
         yield failure
         return
     try:
         game.clone().apply(_choice(game, checked, move), move.by)
     except IllegalMove as error:
-        yield from _wrong_refusal(error, refusal, game)
+        yield from _wrong_refusal(error, checked.scenario, move.span, game)
     except RuleFailure as error:
         yield _cannot("`refused`", error, checked.scenario, move.span)
     else:
         yield Failure(f"`{move.choice['do']}` is not refused", move.span)
 
 
-def _wrong_refusal(error: IllegalMove, refusal: Refusal, game: Game) -> Iterator[Failure]:
+def _wrong_refusal(error: IllegalMove, scenario: Scenario, span: Span, game: Game) -> Iterator[Failure]:
     """Yield failures unless the expected rule refused the choice, with the statements of the own rulebooks."""
+    rule, cites = word(scenario.keys.refused.rule), tuple(cite.text for cite in scenario.keys.refused.cites)
     if not error.reasons:
-        yield Failure(f"no rule refuses this: {error}", refusal.move.span, _set_up_help(game))
+        yield Failure(f"no rule refuses this: {error}", span, _set_up_help(game))
         return
-    if refusal.rule and all(spoken_name(reason.rule) != refusal.rule for reason in error.reasons):
-        yield Failure(f"`{refusal.rule}` does not refuse this: {error}", refusal.move.span)
+    if rule and all(spoken_name(reason.rule) != rule for reason in error.reasons):
+        yield Failure(f"`{rule}` does not refuse this: {error}", span)
     ruleset, known = game.ruleset, {cite for reason in error.reasons for cite in reason.cites}
-    known |= set(refusal.cites) & ruleset.statements.keys() - set(ruleset.own_cites(refusal.cites))  # of other books
-    if missing := [cite for cite in refusal.cites if cite not in known]:
-        yield Failure(f"the refusal does not cite {', '.join(missing)}: {error}", refusal.move.span)
+    known |= set(cites) & ruleset.statements.keys() - set(ruleset.own_cites(cites))  # of other books
+    if missing := [cite for cite in cites if cite not in known]:
+        yield Failure(f"the refusal does not cite {', '.join(missing)}: {error}", span)
 
 
 def _unused(game: Game, scenario: Scenario) -> Iterator[Failure]:
@@ -305,15 +304,17 @@ def _unused(game: Game, scenario: Scenario) -> Iterator[Failure]:
 
 
 def _placed(game: Game, scenario: Scenario) -> Iterator[Failure]:
-    result, span = game.result, scenario.item["places"].span
+    result, span = game.result, scenario.keys.span("places")
+    wanted = tuple(place.value for place in scenario.keys.places)
     if result is None:
         yield Failure(f"the game is not over: {_pending(game)}", span)
-    elif result.places != scenario.places:
-        places, want = (", ".join(map(str, each)) for each in (result.places, scenario.places))
+    elif result.places != wanted:
+        places, want = (", ".join(map(str, each)) for each in (result.places, wanted))
         yield Failure(f"the places are {places}, not {want}", span)
 
 
-def _holds(game: Game, scenario: Scenario, line: Scalar, condition: core.Expression, size: int) -> Iterator[Failure]:
+def _holds(game: Game, checked: Checked, line: Scalar) -> Iterator[Failure]:
+    condition, size = checked.texts[line.span]
     env: Env = [None] * size
     text = " ".join(line.text.split())
     try:
@@ -322,29 +323,29 @@ def _holds(game: Game, scenario: Scenario, line: Scalar, condition: core.Express
             notes, compared = tuple(because.why_not(condition, env)), tuple(_compared(because, condition, env))
             yield Failure(f"`{text}` does not hold", line.span, notes, compared)
     except RuleFailure as error:
-        yield _cannot(f"`{text}` cannot be evaluated", error, scenario, line.span)
+        yield _cannot(f"`{text}` cannot be evaluated", error, checked.scenario, line.span)
 
 
-def _seen(game: Game, scenario: Scenario, sight: Sight, value: core.Expression, size: int) -> Iterator[Failure]:
+def _seen(game: Game, checked: Checked, sight: Sight) -> Iterator[Failure]:
     """Yield a failure if a seat does not see what it should, or sees what should be hidden."""
-    text = " ".join(sight.text.text.split())
-    if sight.seat not in game.machine.constants.seats:
-        yield Failure(f"there is no seat {sight.seat}", sight.text.span)
+    text, seat, span = " ".join(sight.text.text.split()), sight.seat, sight.text.span
+    value, size = checked.texts[span]
+    if seat not in game.machine.constants.seats:
+        yield Failure(f"there is no seat {seat}", span)
         return
     game.machine.meter.refill()
     try:
-        result = game.table.sight.compiled(game.state, value, sight.seat)(
-            game.table.sight.seen_by(game.state, sight.seat), [None] * size
-        )
+        seen = game.table.sight.seen_by(game.state, seat)
+        result = game.table.sight.compiled(game.state, value, seat)(seen, [None] * size)
         words = game.table.names.text(result, value.type)
     except Unseen:
         if sight.sees:
-            yield Failure(f"seat {sight.seat} does not see `{text}`", sight.text.span)
+            yield Failure(f"seat {seat} does not see `{text}`", span)
     except RuleFailure as error:
-        yield _cannot(f"`{text}` cannot be evaluated", error, scenario, sight.text.span)
+        yield _cannot(f"`{text}` cannot be evaluated", error, checked.scenario, span)
     else:
         if not sight.sees:
-            yield Failure(f"seat {sight.seat} sees `{text}`: {words}", sight.text.span)
+            yield Failure(f"seat {seat} sees `{text}`: {words}", span)
 
 
 def _compared(because: Because, node: core.Expression, env: Env) -> Iterator[Equation]:

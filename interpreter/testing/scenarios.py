@@ -8,6 +8,7 @@ helpers of its file are rules without layers below, and only the file's own text
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,26 +17,26 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.base.yaml_values import word
+from interpreter.base.yaml_values import word, words
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.scripted_outcomes import Outcomes, scripted
+from interpreter.engine.scripted_outcomes import scripted
 from interpreter.language import core, nodes
 from interpreter.language.builtins import OWN_VALUES
 from interpreter.language.check import check_text
 from interpreter.language.check_expressions import Expressions
+from interpreter.language.check_quietly import ignored
 from interpreter.language.declare import OWN_CALLS
 from interpreter.language.grammar import RESERVED_WORDS
 from interpreter.language.local_rules import Helper, check_helpers, helpers_in, needed
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.parse import parse_expression, parse_procedure
-from interpreter.language.reporter import Report
 from interpreter.language.resolve import Names
 from interpreter.language.scope import Frame
 from interpreter.language.texts import Part, condition_of, expression_of, parsed
 from interpreter.language.types import NOTHING, Type
 from interpreter.reading.files import Document
 from interpreter.reading.statements import unknown_statement
-from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value, excerpt, plain
+from interpreter.reading.yaml import Excerpt, Mapping, Scalar, Sequence, plain
 from interpreter.sections import documents
 
 __all__ = [
@@ -43,13 +44,11 @@ __all__ = [
     "Bound",
     "Checked",
     "Move",
-    "Refusal",
     "Scenario",
     "Sight",
     "check_scenario",
     "read_scenarios",
     "unused_helpers",
-    "worked_out",
 ]
 
 GIVEN = "given"
@@ -69,16 +68,8 @@ class Move(Struct, frozen=True):
     def texts(self) -> Iterator[tuple[str, Scalar]]:
         """Yield the values that are computed when the choice is made: `= expression`."""
         for entry in self.item.entries:
-            if entry.key.text in self.choice and isinstance(entry.value, Scalar) and worked_out(entry.value):
-                yield entry.key.text, entry.value
-
-
-class Refusal(Struct, frozen=True):
-    """A choice that must be refused, optionally by a certain rule and with certain statements."""
-
-    move: Move
-    rule: str
-    cites: tuple[str, ...]
+            if entry.key.text in self.choice and isinstance(value := entry.value, Scalar) and value.text[:1] == "=":
+                yield entry.key.text, value
 
 
 class Sight(Struct, frozen=True):
@@ -90,53 +81,61 @@ class Sight(Struct, frozen=True):
 
 
 class Scenario(Struct, frozen=True):
-    """A test as written in its file. ``file`` is the id of the file."""
+    """A test as written in its file: its ``keys``, and what some of them mean. ``file`` is the id of the file."""
 
-    name: str
+    keys: documents.Scenario
     file: str
-    cites: tuple[Scalar, ...]
-    ruleset: str
-    holds_for: tuple[str, ...]
-    fails_for: tuple[str, ...]
-    fails_with: tuple[dict[str, Json], ...]
-    overlays: tuple[str, ...]
-    players: int | None
     settings: dict[str, Json]
-    chance: Outcomes
-    seed: int
-    given: Scalar | None
-    phase: Scalar | None
-    round: int
     when: tuple[Move, ...]
-    sound: int | None
-    then: tuple[Scalar, ...]
-    refused: Refusal | None
+    refused: Move | None
     sights: tuple[Sight, ...]
-    places: tuple[int, ...]
-    span: Span
-    item: Mapping
-    """The YAML item."""
     helpers: tuple[Helper, ...] = ()
     """The helpers of its file."""
+
+    @property
+    def name(self) -> str:
+        return self.keys.name
 
     @property
     def id(self) -> str:
         return f"{self.file}: {self.name}"
 
     @property
+    def span(self) -> Span:
+        return self.keys.span("name")
+
+    @property
     def statements(self) -> frozenset[str]:
         """Return the ids of the statements that it tests."""
-        return frozenset(cite.text for cite in self.cites)
+        return frozenset(cite.text for cite in self.keys.cites)
+
+    @property
+    def ruleset(self) -> str:
+        return word(self.keys.ruleset)
+
+    @property
+    def passes_for(self) -> tuple[str, ...]:
+        """Return the ids of the rulesets with which it must pass."""
+        return (self.ruleset, *(scalar.text for scalar in self.keys.holds_for))
+
+    @property
+    def named(self) -> tuple[Scalar, ...]:
+        """Return the names of rulesets as written."""
+        return (*words(self.keys.source["ruleset"]), *self.keys.holds_for, *self.keys.fails_for)
 
     @property
     def rulesets(self) -> tuple[str, ...]:
         """Return the ids of all rulesets that it names."""
-        return tuple(dict.fromkeys((self.ruleset, *self.holds_for, *self.fails_for)))
+        return tuple(dict.fromkeys(scalar.text for scalar in self.named))
+
+    @property
+    def overlays(self) -> tuple[str, ...]:
+        return tuple(scalar.text for scalar in self.keys.with_)
 
     @property
     def moves(self) -> tuple[Move, ...]:
         """Return its choices and the refused one."""
-        return (*self.when, *([self.refused.move] if self.refused is not None else ()))
+        return (*self.when, *([self.refused] if self.refused is not None else ()))
 
 
 Bound = tuple[core.Expression, int]
@@ -145,15 +144,12 @@ Bound = tuple[core.Expression, int]
 
 class Checked(Struct, frozen=True):
     """A scenario bound to the names of a ruleset. ``blocks`` are the given facts and the helpers that the scenario
-    calls, ready to be lowered with the rules. ``values`` maps the position of each computed value of a choice to its
-    expression."""
+    calls, ready to be lowered with the rules. ``texts`` are its conditions, sights and computed values by position."""
 
     scenario: Scenario
     ruleset: Ruleset
     blocks: dict[str, RuleLayer]
-    conditions: tuple[Bound, ...]
-    sights: tuple[Bound, ...]
-    values: dict[Span, Bound]
+    texts: dict[Span, Bound]
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -188,15 +184,11 @@ def unused_helpers(document: Document) -> Iterator[Diagnostic]:
 
 def _trees(scenario: Scenario) -> Iterator[nodes.Node]:
     """Yield the trees of all rule texts of a scenario that can be parsed."""
-
-    def quiet(diagnostic: Diagnostic) -> None:
-        """Ignore unreadable text: it is reported when the scenario is checked."""
-
-    trees = [
-        parsed(scenario.given, parse_procedure, quiet),
-        *(condition_of(line, quiet) for line in scenario.then),
-        *(expression_of(sight.text, quiet) for sight in scenario.sights),
-        *(_value_of(text, quiet) for move in scenario.moves for _, text in move.texts),
+    trees = [  # what cannot be read is reported when the scenario is checked
+        parsed(scenario.keys.given, parse_procedure, ignored),
+        *(condition_of(line, ignored) for line in scenario.keys.then),
+        *(expression_of(sight.text, ignored) for sight in scenario.sights),
+        *(parsed(text, _computed, ignored) for move in scenario.moves for _, text in move.texts),
     ]
     yield from (tree for tree in trees if tree is not None)
 
@@ -210,65 +202,27 @@ def _repeated(scenarios: list[Scenario]) -> Iterator[Diagnostic]:
 
 
 def _scenario(file: str, keys: documents.Scenario, helpers: tuple[Helper, ...]) -> Scenario:
-    raw = plain(keys.source)
+    sights = ((seat, texts, sees) for seats, sees in ((keys.sees, True), (keys.hides, False)) for seat, texts in seats)
     return Scenario(
-        name=keys.name,
-        file=file,
-        cites=keys.cites,
-        ruleset=word(keys.ruleset),
-        holds_for=tuple(scalar.text for scalar in keys.holds_for),
-        fails_for=tuple(scalar.text for scalar in keys.fails_for),
-        overlays=tuple(scalar.text for scalar in keys.with_),
-        fails_with=tuple(raw.get("fails_with") or ()),
-        players=keys.players,
-        settings=raw.get("set") or {},
-        chance=raw.get("chance") or {},
-        seed=keys.seed or 0,
-        given=keys.given,
-        phase=keys.phase,
-        round=keys.round or 1,
-        sound=keys.sound,
-        when=tuple(_move(move.source) for move in keys.when),
-        then=keys.then,
-        refused=_refusal(keys.refused) if "refused" in keys else None,
-        sights=tuple(
-            Sight(int(seat.text), text, sees)
-            for seats, sees in ((keys.sees, True), (keys.hides, False))
-            for seat, texts in seats
-            for text in texts
-        ),
-        places=tuple(raw.get("places") or ()),
-        span=keys.span("name"),
-        item=keys.source,
+        keys,
+        file,
+        settings=plain(keys.source).get("set") or {},
+        when=tuple(map(_move, keys.when)),
+        refused=_move(keys.refused) if "refused" in keys else None,
+        sights=tuple(Sight(int(seat.text), text, sees) for seat, texts, sees in sights for text in texts),
         helpers=helpers,
     )
 
 
-def _move(item: Mapping, also: tuple[str, ...] = ()) -> Move:
-    raw = plain(item)
-    choice = {key: value for key, value in raw.items() if key not in ("by", *also)}
-    return Move(raw["by"], choice, item["do"].span, item)
+def _move(keys: documents.Choice | documents.Refusal) -> Move:
+    choice = {key: value for key, value in plain(keys.source).items() if key == "do" or key not in keys.forms}
+    assert keys.by is not None
+    return Move(keys.by, choice, keys.span("do"), keys.source)
 
 
-def worked_out(value: Value) -> bool:
-    """Return whether a value of a choice is computed: `= 2 * limit`."""
-    return isinstance(value, Scalar) and value.text.startswith("=")
-
-
-def _value_of(value: Scalar, report: Report) -> nodes.Expr | None:
-    """Return the tree of the expression after the `=`."""
-    text = excerpt(value)
-    if isinstance(text, Diagnostic):
-        report(text)
-        return None
-    tree, diagnostics = parse_expression(Part(text.text[1:], text, 1))
-    for diagnostic in diagnostics:
-        report(diagnostic)
-    return tree
-
-
-def _refusal(keys: documents.Refusal) -> Refusal:
-    return Refusal(_move(keys.source, ("rule", "cites")), word(keys.rule), tuple(cite.text for cite in keys.cites))
+def _computed(text: Excerpt) -> tuple[nodes.Node | None, list[Diagnostic]]:
+    """Parse the expression after the `=`."""
+    return parse_expression(Part(text.text[1:], text, 1))
 
 
 # --- checking ---------------------------------------------------------------------------------------------------------
@@ -279,13 +233,14 @@ def check_scenario(scenario: Scenario, ruleset: Ruleset) -> tuple[Checked | None
     diagnostics: list[Diagnostic] = []
     texts = _Texts(scenario, ruleset, diagnostics)
     blocks = texts.given()
-    conditions = tuple(texts.bound(condition_of(line, diagnostics.append), is_condition=True) for line in scenario.then)
-    sights = tuple(texts.bound(expression_of(sight.text, diagnostics.append)) for sight in scenario.sights)
-    values = dict(value for move in scenario.moves for value in texts.values(move))
+    report = diagnostics.append
+    bound = {line.span: texts.bound(condition_of(line, report), is_condition=True) for line in scenario.keys.then}
+    bound |= {sight.text.span: texts.bound(expression_of(sight.text, report)) for sight in scenario.sights}
+    bound |= (value for move in scenario.moves for value in texts.values(move))
     diagnostics.extend(_check_names(scenario, ruleset))
     if _has_errors(diagnostics):
         return None, diagnostics
-    return Checked(scenario, ruleset, {**texts.helpers, **blocks}, conditions, sights, values), diagnostics
+    return Checked(scenario, ruleset, {**texts.helpers, **blocks}, bound), diagnostics
 
 
 class _Texts:
@@ -304,7 +259,7 @@ class _Texts:
         blocks: dict[str, RuleLayer] = {}
         start = core.CallRule(self.model.setup, (), type=NOTHING, span=span)
         layer = RuleLayer(GIVEN, 0, "", "does", (), NOTHING, 0, (), None, (), (), span)
-        tree = parsed(self.scenario.given, parse_procedure, self.diagnostics.append)
+        tree = parsed(self.scenario.keys.given, parse_procedure, self.diagnostics.append)
         if tree is not None:
             if tree.header is not None:
                 message = "`given` takes no parameters: remove the header"
@@ -331,7 +286,8 @@ class _Texts:
             taken = [choices for key, choices in alternatives if key.partition(".")[2] == move.choice["do"]]
             types = {type_ for choices in taken for choice, type_ in choices if choice == name}
             expected = types.pop() if len(types) == 1 else None  # ambiguous until the game is played
-            yield text.span, self.bound(_value_of(text, self.diagnostics.append), expected)
+            tree = parsed(text, _computed, self.diagnostics.append)
+            yield text.span, self.bound(cast("nodes.Expr | None", tree), expected)
 
 
 def _clashes(helpers: Iterable[Helper], model: Model) -> Iterator[Diagnostic]:
@@ -354,36 +310,33 @@ def _clashes(helpers: Iterable[Helper], model: Model) -> Iterator[Diagnostic]:
 
 
 def _check_names(scenario: Scenario, ruleset: Ruleset) -> Iterator[Diagnostic]:
-    model = ruleset.model
-    for cite in scenario.cites:
+    model, keys = ruleset.model, scenario.keys
+    for cite in keys.cites:
         if cite.text not in ruleset.statements:
             yield unknown_statement(cite.text, cite.span, ruleset.statements)
-    if scenario.phase is not None and scenario.phase.text not in model.phases:
-        near = did_you_mean(scenario.phase.text, model.phases)
-        yield Diagnostic("E301", f"unknown phase `{scenario.phase.text}`{near}", scenario.phase.span)
-    if ruleset.id not in scenario.fails_for:  # it may have to fail because a name is missing
+    if keys.phase is not None and keys.phase.text not in model.phases:
+        near = did_you_mean(keys.phase.text, model.phases)
+        yield Diagnostic("E301", f"unknown phase `{keys.phase.text}`{near}", keys.phase.span)
+    if all(scalar.text != ruleset.id for scalar in keys.fails_for):  # it may have to fail because a name is missing
         yield from _check_values(scenario, ruleset)
     for move in scenario.moves:
         yield from _check_move(move, ruleset)
-    if scenario.refused is not None:
-        rule = scenario.refused.rule
-        known = [*model.rules, *model.standing, *model.triggers]
-        if rule and rule not in known:
-            span = scenario.refused.move.item["rule"].span
-            near = did_you_mean(rule, known)
-            help = None if near else f"`regelwerk show {ruleset.id} --layers` lists the rules"
-            yield Diagnostic("E301", f"unknown rule `{rule}`{near}", span, help=help)
+    rule, known = keys.refused.rule, [*model.rules, *model.standing, *model.triggers]
+    if rule is not None and rule.text not in known:
+        near = did_you_mean(rule.text, known)
+        help = None if near else f"`regelwerk show {ruleset.id} --layers` lists the rules"
+        yield Diagnostic("E301", f"unknown rule `{rule.text}`{near}", rule.span, help=help)
 
 
 def _check_values(scenario: Scenario, ruleset: Ruleset) -> Iterator[Diagnostic]:
     """Check the number of players, the settings and their values, and the names of random outcomes."""
     try:
-        ruleset.check_players(scenario.players or ruleset.players.usual)
+        ruleset.check_players(scenario.keys.players or ruleset.players.usual)
     except ValueError as error:
-        yield Diagnostic("E510", str(error), scenario.item["players"].span)
+        yield Diagnostic("E510", str(error), scenario.keys.span("players"))
     settings = [*ruleset.model.settings, *ruleset.model.interpretations]
     for key, sort, names in (("set", "setting", settings), ("chance", "chance", ruleset.program.reach.chances)):
-        section = scenario.item.get(key)
+        section = scenario.keys.source.get(key)
         for entry in section.entries if isinstance(section, Mapping) else ():
             name = entry.key.text
             if name not in names:

@@ -7,27 +7,22 @@ it starts at the first phase of the game.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import TypeVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.diagnostics import RulesetError
-from interpreter.base.plain_data import Json
-from interpreter.base.source import SourceFile
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset
 from interpreter.lowering.constants import RuleFailure
-from interpreter.reading.files import read_document
-from interpreter.testing.recording import flow
+from interpreter.testing.recording import Choices, Written, file_with, read_text
 from interpreter.testing.running import begun, run_scenario
-from interpreter.testing.scenarios import Checked, check_scenario, read_scenarios
+from interpreter.testing.scenarios import Checked, check_scenario
 from interpreter.testing.soundness import PHASE
 from interpreter.testing.state_text import joined, lines_to
 from interpreter.testing.verify import Finding
@@ -42,46 +37,12 @@ LEFT_OUT = ("copies", "forms", "told")
 """Kinds of trouble that no scenario reproduces: faults of the interpreter, and what is no fault."""
 
 T = TypeVar("T")
-Choices = tuple[tuple[int, dict[str, Json]], ...]
-
-
-class _Draft(Struct, frozen=True):
-    """A scenario in the making."""
-
-    ruleset: str
-    overlays: tuple[str, ...]
-    players: int
-    seed: int
-    settings: tuple[tuple[str, Json], ...]
-    given: tuple[str, ...]
-    phase: str
-    round: int
-    choices: Choices
-    sound: int
-
-    def text(self, name: str) -> str:
-        """Return the scenario as an item of a scenario file."""
-        lines = [
-            f"name: {json.dumps(name, ensure_ascii=False)}",
-            f"ruleset: {self.ruleset}",
-            f"players: {self.players}",
-            f"with: [{', '.join(self.overlays)}]" if self.overlays else "",
-            f"set: {flow(dict(self.settings), _PLAIN)}" if self.settings else "",
-            f"seed: {self.seed}" if self.seed else "",
-            "given: |" if self.given else "",
-            *(f"  {line}" for line in joined(self.given)),
-            f"phase: {self.phase}" if self.phase else "",
-            f"round: {self.round}" if self.round > 1 else "",
-            "when:" if self.choices else "",
-            *(f"  - {flow({'by': by, **choice}, _PLAIN)}" for by, choice in self.choices),
-            f"sound: {self.sound}",
-        ]
-        return "  - " + "    ".join(f"{line}\n" for line in lines if line)
+_PLAIN = re.compile(r"(?!(?i:true|false|null|yes|no|on|off|y|n)$)[A-Za-zÀ-ž_][\wÀ-ž /'.-]*(?<! )")
 
 
 def file_of(id: str, scenarios: Sequence[str]) -> str:
     """Return the text of a scenario file."""
-    return f"language: 2\nscenarios: {id}\nis:\n" + "\n".join(scenarios)
+    return file_with("", id, "\n".join(scenarios))
 
 
 def shrink(finding: Finding, seconds: float = SECONDS) -> str | None:
@@ -93,10 +54,10 @@ def shrink(finding: Finding, seconds: float = SECONDS) -> str | None:
     if draft is None:
         return None
 
-    def reproduces(shorter: _Draft) -> bool:
+    def reproduces(shorter: Written) -> bool:
         return monotonic() < end and _shows(shorter, finding)
 
-    def without(draft: _Draft, part: str) -> _Draft:
+    def without(draft: Written, part: str) -> Written:
         fewer = _fewer(getattr(draft, part), lambda items: reproduces(replace(draft, **{part: items})))
         return replace(draft, **{part: fewer})
 
@@ -105,10 +66,14 @@ def shrink(finding: Finding, seconds: float = SECONDS) -> str | None:
             draft = shorter
     for part in ("choices", "given", "settings"):
         draft = without(draft, part)
-    return draft.text(finding.trouble.message)
+    return _text(draft, finding.trouble.message)
 
 
-def _drafts(finding: Finding) -> Iterator[_Draft]:
+def _text(draft: Written, name: str) -> str:
+    return replace(draft, given=tuple(joined(draft.given)), seed=draft.seed or None).text(name, _PLAIN)
+
+
+def _drafts(finding: Finding) -> Iterator[Written]:
     """Yield drafts that start at the phase of the trouble, at earlier phases, and at the start of the game."""
     course, ruleset = finding.course, finding.ruleset
     always = {scalar.text for scalar in ruleset.document.head.overlays}
@@ -117,15 +82,12 @@ def _drafts(finding: Finding) -> Iterator[_Draft]:
     message = finding.trouble.message if finding.trouble.kind == "endless" else ""
     too_many_rounds, endless = message.endswith("rounds"), message.endswith(("rounds", "choices"))
     further = 2 * len(finding.choices) + 100 if too_many_rounds else PHASE + 100
-    whole = _Draft(
-        ruleset=ruleset.id,
-        overlays=overlays,
-        players=course.players,
-        seed=course.seed,
-        settings=tuple(course.settings.items()),
-        given=(),
-        phase="",
-        round=1,
+    whole = Written(
+        ruleset.id,
+        course.players,
+        overlays,
+        tuple(course.settings.items()),
+        course.seed,
         choices=() if endless else finding.choices,
         sound=further if endless else 0,
     )
@@ -144,9 +106,9 @@ def _drafts(finding: Finding) -> Iterator[_Draft]:
     yield whole
 
 
-def _after_set_up(draft: _Draft, choices: Choices, ruleset: Ruleset) -> Game | None:
+def _after_set_up(draft: Written, choices: Choices, ruleset: Ruleset) -> Game | None:
     """Return the game after its set-up; None if the set-up cannot be replayed."""
-    checked = _read(replace(draft, choices=(), phase="").text("set-up").rpartition("    sound:")[0], ruleset)
+    checked = _read(replace(draft, choices=(), sound=None), ruleset)
     if checked is None:
         return None
     try:
@@ -158,9 +120,9 @@ def _after_set_up(draft: _Draft, choices: Choices, ruleset: Ruleset) -> Game | N
     return game
 
 
-def _shows(draft: _Draft, finding: Finding) -> bool:
+def _shows(draft: Written, finding: Finding) -> bool:
     """Return whether the scenario fails with the same trouble."""
-    checked, trouble = _read(draft.text("draft"), finding.ruleset), finding.trouble
+    checked, trouble = _read(draft, finding.ruleset), finding.trouble
     for failure in run_scenario(checked).failures if checked is not None else ():
         message = failure.message.partition(": ")[2]
         if failure.message.startswith("choice "):
@@ -177,10 +139,12 @@ def _alike(first: str, second: str) -> bool:
     return re.sub(r"\d+", "#", first) == re.sub(r"\d+", "#", second)
 
 
-def _read(text: str, ruleset: Ruleset) -> Checked | None:
-    document, _ = read_document(SourceFile("scenario", file_of("found/trouble", [text])), Path("scenario"))
-    scenarios = read_scenarios(document)[0] if document is not None else []
-    return check_scenario(scenarios[0], ruleset)[0] if scenarios else None
+def _read(draft: Written, ruleset: Ruleset) -> Checked | None:
+    try:
+        scenarios = read_text(file_of("found/trouble", [_text(draft, "draft")]), Path("scenario"))
+    except RulesetError:
+        return None
+    return check_scenario(scenarios[0], ruleset)[0]
 
 
 def _fewer(items: tuple[T, ...], passes: Callable[[tuple[T, ...]], bool]) -> tuple[T, ...]:
@@ -196,6 +160,3 @@ def _fewer(items: tuple[T, ...], passes: Callable[[tuple[T, ...]], bool]) -> tup
                 start += size
         size //= 2
     return items
-
-
-_PLAIN = re.compile(r"(?!(?i:true|false|null|yes|no|on|off|y|n)$)[A-Za-zÀ-ž_][\wÀ-ž /'.-]*(?<! )")

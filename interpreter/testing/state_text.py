@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from interpreter.engine.game import Game
 from interpreter.engine.queries import literal
@@ -37,23 +38,15 @@ def lines_to(first: Game, then: Game) -> list[str]:
 _CARD = re.compile(r"move \[c in (\w+) where (c\.\w+) == (.+)\] to (?!bottom of |new pile )(.+)")
 
 
-def joined(lines: Iterable[str]) -> list[str]:
-    """Return the lines, with consecutive moves of cards to the same place merged."""
-    merged: list[str] = []
-    last, keys = None, list[str]()
-    for line in lines:
-        card = _CARD.fullmatch(line)
-        here = (card[1], card[2], card[4]) if card else None
-        if card is None or here is None:
-            merged.append(line)
-        elif here == last:
-            keys.append(card[3])
-            merged[-1] = f"move [c in {card[1]} where {card[2]} in [{', '.join(keys)}]] to {card[4]}"
+def joined(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines, with consecutive moves of cards to the same place merged."""
+    matches = ((line, _CARD.fullmatch(line)) for line in lines)
+    for move, same in groupby(matches, lambda each: each[1] and each[1].group(1, 2, 4)):
+        texts, cards = zip(*same, strict=True)
+        if move is None or len(texts) == 1:
+            yield from texts
         else:
-            keys = [card[3]]
-            merged.append(line)
-        last = here
-    return merged
+            yield f"move [c in {move[0]} where {move[1]} in [{', '.join(card[3] for card in cards)}]] to {move[2]}"
 
 
 def _holders(game: Game) -> Iterator[Holder]:

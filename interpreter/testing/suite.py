@@ -10,19 +10,14 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError, rendered, unique
-from interpreter.base.source import Span
-from interpreter.base.yaml_values import words
 from interpreter.engine.ruleset import Ruleset, find, load
 from interpreter.reading.files import Document, Shelf, names_a_file, shelf_for
 from interpreter.reading.statements import Statement, statements_of
-from interpreter.reading.yaml import Sequence, plain
+from interpreter.reading.yaml import plain
 from interpreter.testing.running import Failure, Outcome, run_scenario
 from interpreter.testing.scenarios import Checked, Scenario, check_scenario, read_scenarios
 
 __all__ = ["Suite", "suite_of"]
-
-_RULESETS = ("ruleset", "holds_for", "fails_for")
-"""The keys of a scenario under which it names rulesets."""
 
 
 @dataclass
@@ -48,7 +43,7 @@ class Suite:
                 self._rulesets[key] = None
                 self._rulesets[key] = self.load(id, scenario.overlays, shelf)
             ruleset = self._rulesets[key]
-            return ruleset.for_players(scenario.players or ruleset.players.usual) if ruleset else None
+            return ruleset.for_players(scenario.keys.players or ruleset.players.usual) if ruleset else None
         except RulesetError as error:
             self.diagnostics.extend(_placed_in(scenario, id, error.diagnostics))
             return None
@@ -74,7 +69,7 @@ class Suite:
         forms = {ruleset.overlays: ruleset}
         for form in (ruleset.for_players(number) for number, _ in ruleset.players.overlays):
             forms.setdefault(form.overlays, form)
-        for scenario in (s for s in self.scenarios if ruleset.id in (s.ruleset, *s.holds_for)):
+        for scenario in (each for each in self.scenarios if ruleset.id in each.passes_for):
             if (played := self.ruleset(ruleset.id, scenario)) is not None:
                 forms.setdefault(played.overlays, played)
         return list(forms.values())
@@ -84,7 +79,7 @@ class Suite:
         to scenarios that cite any of these statements."""
         for scenario in self.scenarios:
             is_cited = cited is None or cited & scenario.statements
-            if is_cited and form.id in (scenario.ruleset, *scenario.holds_for):
+            if is_cited and form.id in scenario.passes_for:
                 checked = self.checked(scenario, form.id)
                 if checked is not None and checked.ruleset.overlays == form.overlays:
                     yield checked
@@ -104,15 +99,15 @@ class Suite:
         if checked is None:
             return Outcome(scenario, ruleset, (Failure(f"the scenario has errors with `{ruleset}`", scenario.span),))
         failures = run_scenario(checked).failures
-        if ruleset in scenario.fails_for:
-            span = _named(scenario, "fails_for", ruleset)
-            passes = Failure(f"it passes for `{ruleset}`, but `fails_for` names it", span)
+        named = next((scalar for scalar in scenario.keys.fails_for if scalar.text == ruleset), None)
+        if named is not None:
+            passes = Failure(f"it passes for `{ruleset}`, but `fails_for` names it", named.span)
             return Outcome(scenario, ruleset, () if failures else (passes,))
-        for changed in scenario.fails_with:
-            other = replace(scenario, settings={**scenario.settings, **changed})
+        for changed in (each for each in scenario.keys.fails_with if each is not None):
+            other = replace(scenario, settings={**scenario.settings, **plain(changed)})
             if run_scenario(replace(checked, scenario=other)).passed:
-                span = _named(scenario, "fails_with", changed)
-                failures += (Failure(f"it passes with {changed}, but `fails_with` names it", span),)
+                message = f"it passes with {plain(changed)}, but `fails_with` names it"
+                failures += (Failure(message, changed.span),)
         return Outcome(scenario, ruleset, failures)
 
     def messages(self) -> list[str]:
@@ -120,17 +115,9 @@ class Suite:
         return rendered(unique(self.diagnostics))
 
 
-def _named(scenario: Scenario, key: str, value: object) -> Span:
-    """Return the place of a value in a list of a scenario."""
-    listed = scenario.item[key]
-    items = listed.items if isinstance(listed, Sequence) else (listed,)
-    return next((item.span for item in items if plain(item) == value), listed.span)
-
-
 def _placed_in(scenario: Scenario, ruleset: str, diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     """Return the errors of a scenario's ruleset, placed at its name in the scenario if they have no position."""
-    named = (scalar for key in _RULESETS for scalar in words(scenario.item.get(key)) if scalar.text == ruleset)
-    span = next((scalar.span for scalar in named), scenario.span)
+    span = next((scalar.span for scalar in scenario.named if scalar.text == ruleset), scenario.span)
     return (replace(diagnostic, span=span) if diagnostic.span is None else diagnostic for diagnostic in diagnostics)
 
 

@@ -14,6 +14,7 @@ from interpreter.cli.main import cli
 from interpreter.play.match import Match
 from interpreter.reading.files import shelf_for
 from interpreter.reading.ruleset_files import can_have, ids_of, rulesets_of
+from interpreter.reading.yaml import plain
 from interpreter.simulate.throughput import Subject
 from interpreter.testing.suite import suite_of
 
@@ -123,7 +124,8 @@ def test_every_piece_has_a_scenario_that_fails_with_the_other_five() -> None:
     shown: dict[tuple[int, int], set[int]] = {}
     for scenario in suite_of().scenarios:
         own = str(scenario.settings.get("robots", "")).split("-")
-        for changed in (each for each in scenario.fails_with if "robots" in each):
+        fails_with = [plain(each) for each in scenario.keys.fails_with if each is not None]
+        for changed in (each for each in fails_with if "robots" in each):
             other = str(changed["robots"]).split("-")
             (group,) = [group for group in range(5) if own[group] != other[group]]
             cited = f"RB-{GROUPS[group]}-{own[group]}"

@@ -132,7 +132,7 @@ def test_a_mutant_changes_the_model_and_leaves_the_first_one_alone() -> None:
     before = ruleset.digest
     for citation in citations_of(ruleset):
         for mutant in mutants_of(ruleset.model, citation):
-            assert mutant.of(ruleset.model) is not ruleset.model
+            assert mutant.model is not ruleset.model
     assert replace(ruleset).digest == before
 
 

@@ -193,7 +193,7 @@ def outcome(text: str, ruleset: Ruleset) -> Outcome:
     document, _ = read_document(SourceFile("found", file_of("found/it", [text])), Path("found"))
     assert document is not None
     (scenario,), diagnostics = read_scenarios(document)
-    played = ruleset.for_players(scenario.players or 0)
+    played = ruleset.for_players(scenario.keys.players or 0)
     checked, more = check_scenario(scenario, played)
     assert (checked is not None, diagnostics, more) == (True, [], [])
     assert checked is not None

@@ -197,7 +197,7 @@ def _outcome(outcome: Outcome) -> dict[str, Json]:
         **picked(scenario, "name", "file"),
         "ruleset": outcome.ruleset,
         "place": str(scenario.span),
-        "cites": [cite.text for cite in scenario.cites],
+        "cites": [cite.text for cite in scenario.keys.cites],
         "passed": outcome.passed,
         "failures": list(map(_failure, outcome.failures)),
     }
