@@ -70,6 +70,11 @@ class Difference(Struct, frozen=True):
         return f"{self.kind}: {name}" if self.chapter == "told" or self.kind == "optional rules" else name
 
     @property
+    def has_text(self) -> bool:
+        """Return whether a side has layers of rule text, too long for a line."""
+        return any(side is not None and side.parts for side in (self.a, self.b))
+
+    @property
     def row(self) -> dict[str, str | None]:
         """Return the path and both values as data."""
         return {"path": self.path, "a": self.a.value if self.a else None, "b": self.b.value if self.b else None}
@@ -86,6 +91,11 @@ class Comparison(Struct, frozen=True):
 
     def of(self, chapter: str) -> list[Difference]:
         return [difference for difference in self.differences if difference.chapter == chapter]
+
+    @property
+    def by_chapter(self) -> dict[str, list[Difference]]:
+        """Return the differences of each chapter that has any."""
+        return {chapter: found for chapter in self.chapters if (found := self.of(chapter))}
 
     @property
     def families(self) -> tuple[str, str] | None:

@@ -10,15 +10,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
+from interpreter.base.suggest import did_you_mean, without_suggestion
 from interpreter.base.yaml_values import word
 from interpreter.engine.ruleset import Ruleset, find, load, load_document
 from interpreter.reading.files import A_KIND, Document, Shelf, shelf_for
 
-__all__ = ["Member", "family_of", "sides_of"]
+__all__ = ["Member", "family_of", "file_named", "sides_of"]
 
-_PARTS = ("edition", "map", "deck")
+PARTS = ("overlay", "map", "edition", "deck")
+"""Kinds of files that are put into a ruleset, by id."""
 
 
 class _Named(Struct, frozen=True):
@@ -67,21 +70,26 @@ def family_of(names: Sequence[str]) -> Iterator[Member]:
             yield Member(_loadable(named), named.overlays, _put(named, named, ()))
 
 
+def file_named(name: str) -> tuple[Shelf, Document]:
+    """Find the ruleset, overlay, map, edition or deck of an id or path, and the shelf of its neighbours. Raises
+    :class:`RulesetError` if it cannot be read or the id is misspelt."""
+    shelf, document, diagnostics = find(name)
+    for kind in PARTS if document is None else ():
+        if shelf.find(kind, name) is not None:
+            document, diagnostics = shelf.read(kind, name)
+            break
+    if document is not None:
+        return shelf, document
+    near = did_you_mean(name, (id for kind in PARTS for id in shelf.ids(kind)))
+    if near and [each.code for each in diagnostics] == ["E030"]:
+        diagnostics = [replace(each, message=without_suggestion(each.message) + near) for each in diagnostics]
+    raise RulesetError(diagnostics)
+
+
 def _named(text: str) -> _Named:
     name, *overlays = [text] if Path(text).is_file() else text.split("+")
-    if name.endswith((".yaml", ".yml")) or Path(name).is_file():
-        shelf = shelf_for(Path(name))
-        document, diagnostics = shelf.read_path(Path(name))
-    else:
-        shelf = shelf_for(None)
-        kinds = [kind for kind in ("overlay", *_PARTS) if "/" in name and shelf.find(kind, name) is not None]
-        if kinds:
-            document, diagnostics = shelf.read(kinds[0], name, None)
-        else:
-            shelf, document, diagnostics = find(name)
-    if document is None:
-        raise RulesetError(diagnostics)
-    if document.kind not in ("ruleset", "overlay", *_PARTS):
+    shelf, document = file_named(name)
+    if document.kind not in ("ruleset", *PARTS):
         raise _error(document, f"`{document.id}` is {A_KIND[document.kind]}; compare rulesets that use it instead")
     return _Named(text, document, shelf, tuple(overlays))
 

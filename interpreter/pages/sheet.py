@@ -15,13 +15,11 @@ from math import ceil
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interpreter.base.diagnostics import RulesetError
 from interpreter.base.plurals import counted, titled
-from interpreter.base.suggest import did_you_mean, without_suggestion
 from interpreter.base.yaml_values import word, words
 from interpreter.compare.side_by_side import family_title
 from interpreter.engine.citations import citations_of
-from interpreter.engine.ruleset import Ruleset, find, load_document
+from interpreter.engine.ruleset import Ruleset, load_document
 from interpreter.engine.setup import default_settings
 from interpreter.kernel.state import Value
 from interpreter.pages.page import (
@@ -50,7 +48,7 @@ from interpreter.reading.yaml import Mapping
 from interpreter.sections.declarations import Entry, cites_below
 from interpreter.sections.documents import STATE_SECTIONS
 
-__all__ = ["KINDS", "ROOM", "lines_of", "part_named", "sheet_of", "sheet_of_file"]
+__all__ = ["KINDS", "ROOM", "lines_of", "sheet_of", "sheet_of_file"]
 
 KINDS = ("overlay", "map", "edition")
 """Kinds of files that have a sheet, beside rulesets."""
@@ -106,22 +104,6 @@ def sheet_of_file(shelf: Shelf, document: Document, players: int | None = None) 
 
 
 # --- files
-
-
-def part_named(name: str) -> tuple[Shelf, Document] | None:
-    """Return the overlay, map or edition of an id or path, and the shelf of its neighbours; None if it is none of
-    these. Raises :class:`RulesetError` if it cannot be read or the id is misspelt."""
-    shelf, document, diagnostics = find(name)
-    for kind in KINDS if document is None else ():
-        if shelf.find(kind, name) is not None:
-            document, problems = shelf.read(kind, name)
-            if document is None:
-                raise RulesetError(problems)
-            break
-    for each in diagnostics if document is None else ():
-        if each.code == "E030" and (near := did_you_mean(name, (id for kind in KINDS for id in shelf.ids(kind)))):
-            raise RulesetError([replace(each, message=without_suggestion(each.message) + near)])
-    return (shelf, document) if document is not None and document.kind in KINDS else None
 
 
 class _Host(Struct, frozen=True):

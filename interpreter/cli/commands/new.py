@@ -84,14 +84,12 @@ def command(kind: str | None, name: str | None, base: str | None, title: str | N
 # --- input
 
 
-def _prompted(
-    question: str, *, missing: str, type: click.ParamType[object] | None = None, default: str | None = None
-) -> str:
+def _prompted(question: str, *, missing: str, type: click.ParamType[object] | None = None) -> str:
     """Prompt for an answer. If stdin is no terminal, fail with the name of the missing argument."""
     if not _is_interactive():
         want = ", ".join(type.choices) if isinstance(type, click.Choice) else question.lower()
         raise click.UsageError(f"{missing} is missing: {want}")
-    return str(click.prompt(question, type=type, default=default, err=True))
+    return str(click.prompt(question, type=type, err=True))
 
 
 def _is_interactive() -> bool:
