@@ -121,7 +121,7 @@ class View:
 
     def written(self, tree: core.Expression) -> str:
         """Return the source text of an expression, or the value of a constant."""
-        return self.shown(tree.value, tree.type) if isinstance(tree, core.Const) else " ".join(tree.span.text.split())
+        return self.shown(tree.value, tree.type) if isinstance(tree, core.Const) else tree.span.on_one_line
 
     # --- rules, triggers and standing rules
 

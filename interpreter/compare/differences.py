@@ -20,7 +20,7 @@ from interpreter.compare.partial_evaluation import settings_read
 from interpreter.compare.play_order import Topic
 from interpreter.compare.presentation import (
     Facts,
-    Presented,
+    Thing,
     own_policies,
     plain_facts,
     policy_files,
@@ -139,7 +139,7 @@ class _Pair:
             if name in b.model.rules and a.texts(Topic("rules", name)) != b.texts(Topic("rules", name)):
                 yield name
         for name in a.model.groups:
-            if name in b.model.groups and self._group(a, name) != self._group(b, name):
+            if name in b.model.groups and self._group(a, name).facts != self._group(b, name).facts:
                 yield name
 
     def _known(self, own: Ruleset, other: Ruleset, settings: Mapping[str, Value]) -> dict[str, Value]:
@@ -180,7 +180,7 @@ class _Pair:
             *self._tables(),
             *self._texts(),
             *self._result(),
-            *self._presentation(),
+            *_things("told", self._presented_of(self.a), self._presented_of(self.b)),
         ]
         order = self._chapters()
         place = {chapter: number for number, chapter in enumerate(order)}
@@ -235,8 +235,8 @@ class _Pair:
                 left, right = (", ".join(f"{key} {value}" for key, value in card.items()) or None for card in (a, b))
                 yield from _one(f"cards.{name}", "card", name, left, right, "box")
 
-    def _group(self, view: View, name: str) -> Facts:
-        """Return the declared facts of a holder or value."""
+    def _group(self, view: View, name: str) -> Thing:
+        """Return a holder or value with its declared facts."""
         group = view.model.groups[name]
         plain = {
             "holds": type_in_words(view.ruleset, group.type),
@@ -252,17 +252,14 @@ class _Pair:
                 facts[key] = (view.text(tree), view.written(tree))
         if group.start is None and group.starts != "empty":
             facts["start"] = (group.starts, group.starts)
-        return facts
+        return Thing(_path_of(group), "holder", name, _holder(facts), facts)
 
     def _groups(self) -> _Differences:
         left, right = (
             {name: self._group(view, name) for name, group in view.model.groups.items() if group.file}
             for view in (self.a, self.b)
         )
-        for name in _either(left, right):
-            path = _path_of((self.a if name in left else self.b).model.groups[name])
-            a, b = ((_holder(facts[name]), facts[name]) if name in facts else None for facts in (left, right))
-            yield from _facts(path, "holder", name, "start", a, b)
+        return _things("start", left, right)
 
     def _interpretations(self) -> _Differences:
         points = [
@@ -303,15 +300,7 @@ class _Pair:
 
     # --- texts, displays and bots
 
-    def _presentation(self) -> _Differences:
-        things_a, things_b = (self._presented_of(view) for view in (self.a, self.b))
-        for path in _either(things_a, things_b):
-            a, b = things_a.get(path), things_b.get(path)
-            thing = a or things_b[path]
-            left, right = ((side.whole, side.facts) if side is not None else None for side in (a, b))
-            yield from _facts(path, thing.kind, thing.name, "told", left, right)
-
-    def _presented_of(self, view: View) -> dict[str, Presented]:
+    def _presented_of(self, view: View) -> dict[str, Thing]:
         """Return the spoken and shown texts of a side by path, without policies that both sides share."""
         own, others = (policy_files(side.ruleset) for side in (view, self.b if view is self.a else self.a))
         files = (policy_of(view.ruleset, id) for id, path in own.items() if others.get(id) != path)
@@ -510,19 +499,20 @@ def _one(path: str, kind: str, name: str, a: str | None, b: str | None, chapter:
         yield Difference(path, kind, name, chapter, _side(a), _side(b))
 
 
-def _facts(
-    path: str, kind: str, name: str, chapter: str, a: tuple[str, Facts] | None, b: tuple[str, Facts] | None
-) -> _Differences:
-    """Yield a difference for each fact that differs; if only one side has the thing, one difference with its
-    description."""
-    if a is None or b is None:
-        yield from _one(path, kind, name, a and a[0], b and b[0], chapter)
-        return
-    for key in _either(a[1], b[1]):
-        (left, x), (right, y) = a[1].get(key, ("", None)), b[1].get(key, ("", None))
-        if left != right:
-            inner = ".".join(filter(None, (path, key.replace(" ", "_"))))
-            yield Difference(inner, kind, name, chapter, _side(x), _side(y))
+def _things(chapter: str, a: Mapping[str, Thing], b: Mapping[str, Thing]) -> _Differences:
+    """Yield a difference for each fact that differs, and one for each thing that only one side has."""
+    for which in _either(a, b):
+        thing = a.get(which) or b[which]
+        if which not in a or which not in b:
+            only_a, only_b = (side[which].whole if which in side else None for side in (a, b))
+            yield from _one(thing.path, thing.kind, thing.name, only_a, only_b, chapter)
+            continue
+        facts_a, facts_b = a[which].facts, b[which].facts
+        for key in _either(facts_a, facts_b):
+            (left, x), (right, y) = facts_a.get(key, ("", None)), facts_b.get(key, ("", None))
+            if left != right:
+                path = ".".join(filter(None, (thing.path, key.replace(" ", "_"))))
+                yield Difference(path, thing.kind, thing.name, chapter, _side(x), _side(y))
 
 
 def _each(path: str, kind: str, chapter: str, a: Mapping[str, str], b: Mapping[str, str]) -> _Differences:

@@ -350,7 +350,7 @@ class Book:
             case "rest":
                 return "unlimited" if group.unlimited else "the rest"
             case "value" if group.start is not None:
-                text = " ".join(group.start.span.text.split())
+                text = group.start.span.on_one_line
                 if text in ("[]", "none"):
                     return "nothing"
                 return self.teller.reference("tables", text) if text in self.model.tables else Code(text)
