@@ -24,10 +24,11 @@ class Topic(Struct, frozen=True):
 
 
 def in_force(model: Model, rule: str) -> tuple[RuleLayer, ...]:
-    """Return the layers of a rule that can answer, lowest first: those below an unconditional replacement cannot."""
+    """Return the layers of a rule that can answer, lowest first: those below one that always answers, and never calls
+    `base`, cannot."""
     layers = model.rules[rule].layers
-    lowest = max((n for n, layer in enumerate(layers) if layer.covers == "replaces" and layer.when is None), default=0)
-    return layers[lowest:]
+    final = (n for n, each in enumerate(layers) if each.when is None and each.below not in each.facts.calls)
+    return layers[max(final, default=0) :]
 
 
 def nodes_of(model: Model, topic: Topic) -> Iterator[object]:
