@@ -15,13 +15,13 @@ from msgspec.structs import replace
 
 from interpreter.compare.outline import Outline
 from interpreter.compare.partial_evaluation import applied
-from interpreter.compare.play_order import Topic, in_force, nodes_of, placed, play_of, topics_of
+from interpreter.compare.play_order import Topic, in_force, nodes_of, placed, play_of, topics_of, trees_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.values import type_text
 from interpreter.explain.cross_reference import Part, for_readers, part_of
 from interpreter.kernel.state import Value
 from interpreter.language import core
-from interpreter.language.model import Model, RuleLayer
+from interpreter.language.model import Model
 from interpreter.language.types import MadeType, Type
 from interpreter.language.walk import descendants
 from interpreter.reading.ruleset_files import can_have
@@ -128,26 +128,8 @@ class View:
         """Return the texts of a topic, one per layer."""
         key = (topic.section, topic.name)
         if key not in self._texts:
-            self._texts[key] = [self.text(tree) for tree in self._trees(topic)]
+            self._texts[key] = [self.text(tree) for tree in trees_of(self.model, topic)]
         return self._texts[key]
-
-    def _trees(self, topic: Topic) -> Iterator[object]:
-        model, name = self.model, topic.name
-        match topic.section:
-            case "rules":
-                rule = model.rules[name]
-                types = tuple(type_ for _, type_ in rule.parameters)
-                yield from ((types, rule.result, layer.when, _plain(layer)) for layer in in_force(model, name))
-            case "triggers":
-                trigger = model.triggers[name]
-                cases = tuple((case.phases, self._block(case.procedure)) for case in trigger.cases)
-                yield trigger.event, trigger.test, cases
-            case _:
-                standing = model.standing[name]
-                yield standing.binders, standing.test, self._block(standing.procedure)
-
-    def _block(self, procedure: str | None) -> object:
-        return _plain(self.model.blocks[procedure]) if procedure is not None else None
 
     def side(self, topic: Topic, texts: Iterable[int]) -> Side:
         """Return some of the texts of a topic, with their descriptions and citations."""
@@ -201,15 +183,6 @@ class View:
     @property
     def phases(self) -> list[str]:
         return play_of(self.model)
-
-
-def _plain(layer: RuleLayer) -> object:
-    """Return the body of a layer; an `is` layer that only returns a value is reduced to that value."""
-    match layer.body:
-        case (core.Returns(value),) if layer.form == "is":
-            return value
-        case body:
-            return body
 
 
 def _lines(value: Value) -> Iterator[str]:
