@@ -118,6 +118,8 @@ def differences(
 
 
 _Differences = Iterator[Difference]
+_Cells = dict[str, tuple[str, str]]
+"""Cells of a table by their keys in rule notation: the value, and the keys in words, each number after its key."""
 
 
 class _Pair:
@@ -317,44 +319,34 @@ class _Pair:
             b = self._cells(self.b, right[name]) if name in right else None
             path = f"tables.{name}"
             if a is not None and b is not None and self._keys(self.a, left[name]) == self._keys(self.b, right[name]):
-                keys = self._key_words(self.a, left[name]) | self._key_words(self.b, right[name])
                 for cell in _either(a, b):
-                    if a.get(cell) != b.get(cell):
-                        sides = _side(a.get(cell)), _side(b.get(cell))
-                        yield Difference(f"{path}[{cell}]", "cell", name, chapter, *sides, cell=keys[cell])
+                    (x, words), (y, _) = a.get(cell) or (None, b[cell][1]), b.get(cell) or (None, "")
+                    if x != y:
+                        yield Difference(f"{path}[{cell}]", "cell", name, chapter, _side(x), _side(y), cell=words)
             else:
                 x = self._whole(left[name], a) if a is not None else None
                 y = self._whole(right[name], b) if b is not None else None
                 yield from _one(path, "table", name, x, y, chapter)
 
-    def _whole(self, table: Table, cells: Mapping[str, str]) -> str:
+    def _whole(self, table: Table, cells: _Cells) -> str:
         keys = ", ".join(key.replace("_", " ") for key in table.keys)
-        return f"by {keys} – " + "; ".join(f"{keys}: {value}" for keys, value in cells.items())
+        return f"by {keys} – " + "; ".join(f"{keys}: {value}" for keys, (value, _) in cells.items())
 
     def _keys(self, view: View, table: Table) -> tuple[str, ...]:
         return (*table.keys, type_text(view.ruleset.model, table.gives))
 
-    def _cells(self, view: View, table: Table) -> dict[str, str]:
-        """Return the cells by their keys in rule notation, without cells for other numbers of players if it is
-        known."""
-        of = [place for place, key in enumerate(table.keys) if key == "players"]
-        return {
-            ", ".join(self._key(view, table, keys)): view.shown(value, table.gives)
-            for keys, value in table.cells.items()
-            if self.players is None or all(keys[place] == self.players for place in of)
-        }
-
-    def _key(self, view: View, table: Table, keys: tuple[int, ...]) -> list[str]:
-        return [str(view.shown(key, type_)) for key, type_ in zip(keys, table.key_types, strict=True)]
-
-    def _key_words(self, view: View, table: Table) -> dict[str, str]:
-        """Return the keys of every cell in words. A number is preceded by the name of its key."""
-        of = [
-            f"{name.replace('_', ' ')} " if isinstance(type_, IntType) else ""
-            for name, type_ in zip(table.keys, table.key_types, strict=True)
-        ]
-        cells = (self._key(view, table, keys) for keys in table.cells)
-        return {", ".join(keys): ", ".join(map("".join, zip(of, keys, strict=True))) for keys in cells}
+    def _cells(self, view: View, table: Table) -> _Cells:
+        """Return the cells, without those for other numbers of players if it is known."""
+        by_players = [place for place, name in enumerate(table.keys) if name == "players"]
+        named = zip(table.keys, table.key_types, strict=True)
+        of = [f"{name.replace('_', ' ')} " if isinstance(type_, IntType) else "" for name, type_ in named]
+        cells: _Cells = {}
+        for keys, value in table.cells.items():
+            if self.players is None or all(keys[place] == self.players for place in by_players):
+                shown = [str(view.shown(key, type_)) for key, type_ in zip(keys, table.key_types, strict=True)]
+                words = ", ".join(map("".join, zip(of, shown, strict=True)))
+                cells[", ".join(shown)] = view.shown(value, table.gives), words
+        return cells
 
     # --- rules, triggers, standing rules
 
