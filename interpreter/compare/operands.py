@@ -17,6 +17,7 @@ from interpreter.base.suggest import did_you_mean, without_suggestion
 from interpreter.base.yaml_values import word
 from interpreter.engine.ruleset import Ruleset, find, load, load_document
 from interpreter.reading.files import A_KIND, Document, Shelf, shelf_for
+from interpreter.reading.ruleset_files import rulesets_of
 
 __all__ = ["Member", "family_of", "file_named", "sides_of"]
 
@@ -61,10 +62,8 @@ def family_of(names: Sequence[str]) -> Iterator[Member]:
     """Yield the rulesets of these names. The name of a family stands for all its rulesets."""
     shelf = shelf_for(None)
     for name in names:
-        ids = shelf.ids("ruleset")
-        if name not in ids and name in shelf.ids("family"):
-            every = (Member(id, (), load(id)) for id in ids)
-            yield from (member for member in every if member.ruleset.composition.family == name)
+        if name not in shelf.ids("ruleset") and name in shelf.ids("family"):
+            yield from (Member(each.id, (), load(each.id)) for each in _of_family(shelf, name))
         else:
             named = _named(name)
             yield Member(_loadable(named), named.overlays, _put(named, named, ()))
@@ -121,15 +120,15 @@ def _put(base: _Named, part: _Named, overlays: Sequence[str]) -> Ruleset:
         raise RulesetError([*why.diagnostics, *error.diagnostics]) from None
 
 
-def _rulesets(named: _Named) -> Iterator[str]:
-    """Yield the rulesets of a file's family, first those that use the file."""
-    document = named.document
-    ids = []
-    for id in named.shelf.ids("ruleset"):
-        candidate, _ = named.shelf.read("ruleset", id)
-        if candidate is not None and word(candidate.head.family) == _family(named):
-            ids.append((word(candidate.root.get(document.kind)) != document.id, id))
-    yield from (id for _, id in sorted(ids))
+def _rulesets(named: _Named) -> list[str]:
+    """Return the rulesets of a file's family, first those that use the file."""
+    kind, id = named.document.kind, named.document.id
+    family = _of_family(named.shelf, _family(named))
+    return [each.id for each in sorted(family, key=lambda each: word(each.root.get(kind)) != id)]
+
+
+def _of_family(shelf: Shelf, family: str) -> list[Document]:
+    return [document for document in rulesets_of(shelf) if word(document.head.family) == family]
 
 
 def _family(named: _Named) -> str:

@@ -143,19 +143,17 @@ def policy_of(ruleset: Ruleset, id: str) -> Thing | None:
     document, _ = ruleset.shelf.read("policies", id)
     if document is None:
         return None
-    facts: Facts = {}
-    for section in ("weights", "rules"):
-        facts |= {f"{section}.{name}": (text, text) for name, text in _texts(document.root.get(section))}
     policies = document.root.get("is")
-    for entry in policies.entries if isinstance(policies, yaml.Mapping) else ():
-        facts |= {f"{entry.key.text}.{name}": (text, text) for name, text in _texts(entry.value)}
+    parts = [(section, document.root.get(section)) for section in ("weights", "rules")]
+    parts += policies.items() if isinstance(policies, yaml.Mapping) else ()
+    facts = plain_facts((f"{part}.{name}", text) for part, value in parts for name, text in _texts(value))
     return Thing(f"policies.{id}", "policy", id, document.title, facts)
 
 
 def own_policies(ruleset: Ruleset) -> Iterator[Thing]:
     """Yield the policies in the ruleset's own files."""
     for name, layers in ruleset.composition.sections.get("policies", {}).items():
-        facts: Facts = {decision: (text, text) for entry in layers for decision, text in _texts(entry.value)}
+        facts = plain_facts(text for entry in layers for text in _texts(entry.value))
         whole = "; ".join(f"{decision}: {text}" for decision, (_, text) in facts.items())
         yield Thing(f"policies.{name}", "policy", name, whole, facts)
 
