@@ -50,7 +50,7 @@ class Teller:
         self.ruleset, self.model = ruleset, ruleset.model
         documents = ruleset.composition.documents
         self._titles = {each.id: each.title for each in documents}
-        self._links = {
+        self._targets = {
             name: f"{_IDS[section]}-{name}" for section in ("tables", "rules") for name in getattr(self.model, section)
         }
 
@@ -257,7 +257,7 @@ class Teller:
         if topic.section == "rules":
             entries = [entries[layer.layer] for layer in in_force(self.model, topic.name)]
         places = [Code(f"{entry.span.file.name}:{entry.span.line}") for entry in entries]
-        links = {name: id for name, id in self._links.items() if (topic.section, topic.name) != ("rules", name)}
+        links = {name: id for name, id in self._targets.items() if (topic.section, topic.name) != ("rules", name)}
         blocks: list[Block] = []
         for entry, place in zip(entries, places, strict=True):
             if len(entries) > 1:

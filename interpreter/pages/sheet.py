@@ -309,7 +309,7 @@ class _Telling:
                 ids = self._ids(entry for entry in entries if entry.name == name)
                 blocks: list[Block] = [Paragraph(ids)] if ids else []
                 blocks.append(replace(grid, long=True))
-                yield Section(f"{self.prefix}table-{name}", self.book.teller.heading("tables", name), tuple(blocks))
+                yield Section(f"{self.prefix}table-{name}", self.book.heading("tables", name), tuple(blocks))
 
     def _ids(self, entries: Iterable[Entry]) -> Words:
         """Return the ids of the statements that a table replaces."""
@@ -322,7 +322,7 @@ class _Telling:
         items: list[Words] = []
         for section, entry in self.entries:
             if section in (*_RULES, *STATE_SECTIONS) and not self._cites(entry):
-                name, about = Strong(self.book.teller.heading(section, entry.name)), entry.remarks.about
+                name, about = Strong(self.book.heading(section, entry.name)), entry.remarks.about
                 if section in _RULES and about and (entry.covers is not None or not self.cited):
                     items.append((name, ": ", sentence(about)))
                 elif entry.covers is not None and not self.cited:
