@@ -58,9 +58,9 @@ def refused(message: str) -> NoReturn:
     raise click.exceptions.Exit(1)
 
 
-def refused_for(*errors: type[Exception]) -> AbstractContextManager[None]:
+def refused_for(*errors: type[Exception], about: str = "", remedy: str = "") -> AbstractContextManager[None]:
     """Exit with status 1 and the message of an error, if it is one of these."""
-    return _ended_by(errors, refused)
+    return _ended_by(errors, lambda why: refused(f"{about}{why}{remedy}"))
 
 
 def wrong_value(option: str, *others: type[Exception], about: str = "") -> AbstractContextManager[None]:

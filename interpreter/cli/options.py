@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 from msgspec import Struct
 
-from interpreter.cli.failures import refused, refused_for, wrong_use, wrong_value
+from interpreter.cli.failures import refused_for, wrong_use, wrong_value
 from interpreter.cli.output import notice
 
 if TYPE_CHECKING:
@@ -312,10 +312,8 @@ class Request(Struct, frozen=True):
         saved = read_log(path)
         if number and int(number) > len(saved.choices):
             raise click.UsageError(f"{path} has {len(saved.choices)} choices, not {number}")
-        try:
+        with refused_for(Difference, about=f"{path}: "):
             return replay_game(ruleset_of(saved), saved, int(number) if number else None)
-        except Difference as difference:
-            refused(f"{path}: {difference}")
 
     @property
     def of_a_game(self) -> list[str]:

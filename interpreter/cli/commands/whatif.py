@@ -125,10 +125,8 @@ def _fork(log: str, saved: SavedGame, at: int, texts: Sequence[str]) -> Fork:
     if at > len(saved.choices):
         raise click.UsageError(f"{log} has {counted(len(saved.choices), 'choice')}, not {at}")
     ruleset = ruleset_of(saved)
-    try:
+    with refused_for(Difference, about=f"{log}: "):
         game = replay_game(ruleset, saved, at)
-    except Difference as difference:
-        refused(f"{log}: {difference}")
     if game.decision is None:
         refused(f"the game is over after {at} choices, so there is no decision to change")
     made = saved.choices[at] if at < len(saved.choices) else {}
