@@ -190,8 +190,7 @@ def _json(coverage: Coverage, played: Reached | None) -> dict[str, Json]:
         "play": None
         if played is None
         else {
-            "games": played.games,
-            "tables": played.tables,
+            **picked(played, "games", "tables"),
             "unfinished": [game.as_data() for game in played.unfinished],
             "played": len(played.played),
             "shown": [{**_citation(citation), "scenario": scenario} for citation, scenario in played.shown],
