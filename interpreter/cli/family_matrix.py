@@ -18,8 +18,8 @@ from interpreter.cli.progress import counted as shown
 from interpreter.cli.progress import counting, finish, interruptible, naming
 from interpreter.compare.comparable import Compared
 from interpreter.compare.differences import Comparison, differences
-from interpreter.compare.operands import Member, family_of
-from interpreter.compare.side_by_side import Counts, boards_of, family_title, means_of, pair_rows, titles_of
+from interpreter.compare.operands import Member, family_of, title_of
+from interpreter.compare.side_by_side import Counts, boards_of, means_of, pair_rows, titles_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.pages.family_comparison import FamilyGames, family_page
 from interpreter.pages.html import html_of
@@ -70,7 +70,8 @@ def compare_all(
 
 
 def _page(rulesets: Sequence[Ruleset], titles: list[str], games: FamilyGames | None, pairs: _Pairs) -> str:
-    title = f"{' and '.join(dict.fromkeys(map(family_title, rulesets)))}, side by side"
+    families = dict.fromkeys(title_of(ruleset, "family") for ruleset in rulesets)
+    title = f"{' and '.join(families)}, side by side"
     return html_of(family_page(title, boards_of(rulesets), games, titles, _counts(pairs)))
 
 

@@ -19,7 +19,7 @@ from interpreter.engine.ruleset import Ruleset, find, load, load_document
 from interpreter.reading.files import A_KIND, Document, Shelf, shelf_for
 from interpreter.reading.ruleset_files import rulesets_of
 
-__all__ = ["Member", "family_of", "file_named", "sides_of"]
+__all__ = ["Member", "family_of", "file_named", "sides_of", "title_of"]
 
 PARTS = ("overlay", "map", "edition", "deck")
 """Kinds of files that are put into a ruleset, by id."""
@@ -40,6 +40,12 @@ class Member(Struct, frozen=True):
     name: str
     overlays: tuple[str, ...]
     ruleset: Ruleset
+
+
+def title_of(ruleset: Ruleset, kind: str) -> str:
+    """Return the title of the file of a kind in a ruleset, such as its map or family; its own if it has none."""
+    titles = [document.title for document in ruleset.composition.documents if document.kind == kind]
+    return titles[-1] if titles else ruleset.title
 
 
 def sides_of(a: str, b: str, overlays: Sequence[str] = ()) -> tuple[Ruleset, Ruleset]:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from interpreter.base.plurals import counted, titled
 from interpreter.base.yaml_values import word, words
-from interpreter.compare.side_by_side import family_title
+from interpreter.compare.operands import title_of
 from interpreter.engine.citations import citations_of
 from interpreter.engine.ruleset import Ruleset, load_document
 from interpreter.engine.setup import default_settings
@@ -78,7 +78,7 @@ def sheet_of(ruleset: Ruleset, players: int | None = None, settings: dict[str, V
     """Return the sheet of a ruleset: what its map and overlays change in its edition."""
     files = ruleset.composition.documents
     layers = [*_editions(files), *(file.title for file in files if file.kind in ("map", "overlay"))]
-    lead = _lead(family_title(ruleset), layers, str(ruleset.players))
+    lead = _lead(ruleset, layers, str(ruleset.players))
     part = _part(ruleset, [file for file in files if file.kind in _ABOVE])
     return _page(ruleset.title, lead, [part], players, settings)
 
@@ -99,7 +99,7 @@ def sheet_of_file(shelf: Shelf, document: Document, players: int | None = None) 
     if players is not None:
         parts[0].ruleset.check_players(players)
     editions = [title for host in hosts for title in _editions(host.files)] if document.kind != "edition" else []
-    lead = _lead(family_title(parts[0].ruleset), [", ".join(dict.fromkeys(editions))], str(document.players or ""))
+    lead = _lead(parts[0].ruleset, [", ".join(dict.fromkeys(editions))], str(document.players or ""))
     return _page(document.title, lead, parts, players, None)
 
 
@@ -170,7 +170,8 @@ def _editions(files: Sequence[Document]) -> list[str]:
     return [file.title for file in files if file.kind == "edition" and file.id not in extended]
 
 
-def _lead(family: str, layers: Sequence[str], players: str) -> str:
+def _lead(ruleset: Ruleset, layers: Sequence[str], players: str) -> str:
+    family = title_of(ruleset, "family")
     return " · ".join(dict.fromkeys(filter(None, (family, *layers, f"{players} players" if players else ""))))
 
 
