@@ -63,6 +63,11 @@ class Span(Struct, frozen=True, gc=False):
     def text(self) -> str:
         return self.file.text[self.start : self.end]
 
+    @property
+    def on_one_line(self) -> str:
+        """Its text with a blank in place of each break and indent."""
+        return " ".join(self.text.split())
+
     def to(self, other: Span) -> Span:
         """Return the span from the start of this one to the end of ``other``."""
         return Span(self.file, self.start, max(self.end, other.end))

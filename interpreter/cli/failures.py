@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import NoReturn
 
 import click
@@ -58,34 +58,25 @@ def refused(message: str) -> NoReturn:
     raise click.exceptions.Exit(1)
 
 
-@contextmanager
-def refused_for(*errors: type[Exception]) -> Iterator[None]:
+def refused_for(*errors: type[Exception], about: str = "", remedy: str = "") -> AbstractContextManager[None]:
     """Exit with status 1 and the message of an error, if it is one of these."""
-    try:
-        yield
-    except errors as error:
-        refused(_message(error))
+    return _ended_by(errors, lambda why: refused(f"{about}{why}{remedy}"))
 
 
-@contextmanager
-def wrong_value(option: str, *others: type[Exception], about: str = "") -> Iterator[None]:
+def wrong_value(option: str, *others: type[Exception], about: str = "") -> AbstractContextManager[None]:
     """Blame the value of an option for a ``ValueError`` or one of the other errors."""
-    errors: tuple[type[Exception], ...] = (ValueError, *others)
-    try:
-        yield
-    except errors as error:
-        raise click.BadParameter(f"{about}{_message(error)}", param_hint=option) from None
+    return _ended_by((ValueError, *others), lambda why: click.BadParameter(f"{about}{why}", param_hint=option))
+
+
+def wrong_use(about: str = "", remedy: str = "") -> AbstractContextManager[None]:
+    """Blame the usage for a ``ValueError``."""
+    return _ended_by((ValueError,), lambda why: click.UsageError(f"{about}{why}{remedy}"))
 
 
 @contextmanager
-def wrong_use(about: str = "", remedy: str = "") -> Iterator[None]:
-    """Blame the usage for a ``ValueError``."""
+def _ended_by(errors: tuple[type[Exception], ...], ending: Callable[[str], Exception]) -> Iterator[None]:
+    """Make another exception of the message of some errors; that of a ``KeyError`` is quoted in its text."""
     try:
         yield
-    except ValueError as error:
-        raise click.UsageError(f"{about}{error}{remedy}") from None
-
-
-def _message(error: Exception) -> str:
-    """Return the message of an error; that of a ``KeyError`` is quoted in its text."""
-    return str(error.args[0] if isinstance(error, LookupError) and error.args else error)
+    except errors as error:
+        raise ending(str(error.args[0] if isinstance(error, LookupError) and error.args else error)) from None

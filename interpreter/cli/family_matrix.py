@@ -18,10 +18,10 @@ from interpreter.cli.progress import counted as shown
 from interpreter.cli.progress import counting, finish, interruptible, naming
 from interpreter.compare.comparable import Compared
 from interpreter.compare.differences import Comparison, differences
-from interpreter.compare.operands import Member, family_of
-from interpreter.compare.side_by_side import boards_of, family_title, means_of, titles_of
+from interpreter.compare.operands import Member, family_of, title_of
+from interpreter.compare.side_by_side import Counts, boards_of, means_of, pair_rows, titles_of
 from interpreter.engine.ruleset import Ruleset
-from interpreter.pages.family_comparison import FamilyGames, Matrix, family_page
+from interpreter.pages.family_comparison import FamilyGames, family_page
 from interpreter.pages.html import html_of
 from interpreter.simulate.simulation import Unfinished
 from interpreter.simulate.summary import summed_up
@@ -31,8 +31,6 @@ from interpreter.simulate.workers import Plan, Sums, WorkersLost, shared
 __all__ = ["compare_all", "nearest_lines"]
 
 _Pairs = dict[tuple[int, int], Comparison]
-_Counts = dict[tuple[int, int], tuple[int, int]]
-"""For each pair, the number of differences in play and of all differences."""
 
 
 def compare_all(
@@ -72,9 +70,9 @@ def compare_all(
 
 
 def _page(rulesets: Sequence[Ruleset], titles: list[str], games: FamilyGames | None, pairs: _Pairs) -> str:
-    matrix = Matrix(titles, _counts(pairs))
-    families = dict.fromkeys(map(family_title, rulesets))
-    return html_of(family_page(f"{' and '.join(families)}, side by side", boards_of(rulesets), games, matrix))
+    families = dict.fromkeys(title_of(ruleset, "family") for ruleset in rulesets)
+    title = f"{' and '.join(families)}, side by side"
+    return html_of(family_page(title, boards_of(rulesets), games, titles, _counts(pairs)))
 
 
 # --- games
@@ -141,7 +139,7 @@ def _text(rulesets: Sequence[Ruleset], pairs: _Pairs) -> None:
     """Print the matrix of all pairs if the terminal is wide enough, else the nearest rulesets of each."""
     ids = [ruleset.id for ruleset in rulesets]
     counts = _counts(pairs)
-    lines = _matrix(ids, counts)
+    lines = aligned(("", "", *map(str, range(1, len(ids)))), pair_rows(ids, counts))
     is_short = len(lines) > len(ids) + 1  # in several blocks
     if is_short:
         lines = nearest_lines(ids, counts, width())
@@ -150,19 +148,11 @@ def _text(rulesets: Sequence[Ruleset], pairs: _Pairs) -> None:
         notice(f"only the nearest are shown; all {counted(len(pairs), 'pair')}: -o json, or a page with --report FILE")
 
 
-def _counts(pairs: _Pairs) -> _Counts:
+def _counts(pairs: _Pairs) -> Counts:
     return {pair: (len(found.in_play), len(found.differences)) for pair, found in pairs.items()}
 
 
-def _matrix(ids: Sequence[str], counts: _Counts) -> list[str]:
-    rows = []
-    for y, id in enumerate(ids):
-        cells = ["·" if x == y else "{}/{}".format(*counts[x, y]) if x < y else "" for x in range(len(ids))]
-        rows.append((str(y + 1), id, *cells[:-1]))
-    return aligned(("", "", *map(str, range(1, len(ids)))), rows)
-
-
-def nearest_lines(ids: Sequence[str], counts: _Counts, width: int) -> list[str]:
+def nearest_lines(ids: Sequence[str], counts: Counts, width: int) -> list[str]:
     """Return a line for each ruleset with the rulesets that differ least from it, as many as there is room for."""
     rows = []
     for x, id in enumerate(ids):

@@ -11,12 +11,12 @@ from errno import EACCES, ENOENT
 from functools import wraps
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 from msgspec import Struct
 
-from interpreter.cli.failures import refused, refused_for, wrong_use, wrong_value
+from interpreter.cli.failures import refused_for, wrong_use, wrong_value
 from interpreter.cli.output import notice
 
 if TYPE_CHECKING:
@@ -190,31 +190,12 @@ def several_option(
 
 
 def overlays_option(function: Function) -> Function:
-    """Add ``--with``, ``--without`` and ``--allow``. The command gets all of them as ``overlays``: a minus marks an
-    overlay to leave out, a plus a combination to allow. The number of ``OVERLAY:N`` becomes the first setting."""
-
-    @wraps(function)
-    def command(
-        overlays: tuple[str, ...], without: tuple[str, ...], allow: tuple[str, ...], **others: object
-    ) -> object:
-        parted = [name.partition(":") for name in overlays]
-        seats = tuple(f"{name}:={number}" for name, colon, number in parted if colon)
-        for name, colon, number in parted:
-            if colon and not number.isdecimal():
-                message = f"got `{name}:{number}`, want the number of its seats behind the colon"
-                raise click.BadParameter(message, param_hint="--with")
-        if seats and "settings" not in others:
-            raise click.BadParameter("a number of seats goes with a game only", param_hint="--with")
-        if seats:
-            others["settings"] = (*seats, *cast("tuple[str, ...]", others["settings"]))
-        signed = (*(f"-{name}" for name in without), *(f"+{name}" for name in allow))
-        return function(overlays=(*(name for name, _, _ in parted), *signed), **others)
-
+    """Add ``--with``, ``--without`` and ``--allow``, which :func:`requested` takes together."""
     about = "Allow combinations that no rulebook covers."
     allow = click.option("--allow", multiple=True, type=click.Choice(["undefined"]), help=about)
     without = several_option("--without", metavar="OVERLAY", about="Leave out an overlay that the ruleset lists.")
     about = "Add an overlay, by id or path; N is its number of seats."
-    return several_option("--with", "overlays", metavar="OVERLAY[:N]", about=about)(without(allow(command)))  # type: ignore
+    return several_option("--with", "overlays", metavar="OVERLAY[:N]", about=about)(without(allow(function)))
 
 
 def players_option(default: str = "smallest number that needs no extra overlay") -> Callable[[Function], Function]:
@@ -291,7 +272,8 @@ def output_option(*formats: str) -> Callable[[Function], Function]:
 
 
 class Request(Struct, frozen=True):
-    """What the shared options of a command ask for."""
+    """What the shared options of a command ask for. Of the overlays, a minus marks one to leave out, a plus a
+    combination to allow."""
 
     ruleset: str = ""
     overlays: tuple[str, ...] = ()
@@ -329,10 +311,8 @@ class Request(Struct, frozen=True):
         saved = read_log(path)
         if number and int(number) > len(saved.choices):
             raise click.UsageError(f"{path} has {len(saved.choices)} choices, not {number}")
-        try:
+        with refused_for(Difference, about=f"{path}: "):
             return replay_game(ruleset_of(saved), saved, int(number) if number else None)
-        except Difference as difference:
-            refused(f"{path}: {difference}")
 
     @property
     def of_a_game(self) -> list[str]:
@@ -383,9 +363,20 @@ def requested(function: Callable[..., object]) -> Callable[..., object]:
     """Pass the values of the shared options as one object. It stands below the options."""
 
     @wraps(function)
-    def command(**values: object) -> object:
+    def command(without: Sequence[str] = (), allow: Sequence[str] = (), **values: Any) -> object:
         shared = {name: values.pop(name) for name in Request.__struct_fields__ if name in values}
-        return function(Request(**shared), **values)  # type: ignore[arg-type]
+        parted = [name.partition(":") for name in shared.get("overlays", ())]
+        for name, colon, number in parted:
+            if colon and not number.isdecimal():
+                message = f"got `{name}:{number}`, want the number of its seats behind the colon"
+                raise click.BadParameter(message, param_hint="--with")
+        if seats := [f"{name}:={number}" for name, colon, number in parted if colon]:
+            if "settings" not in shared:
+                raise click.BadParameter("a number of seats goes with a game only", param_hint="--with")
+            shared["settings"] = (*seats, *shared["settings"])
+        signed = (*(f"-{name}" for name in without), *(f"+{name}" for name in allow))
+        shared["overlays"] = (*(name for name, _, _ in parted), *signed)
+        return function(Request(**shared), **values)
 
     return command
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
@@ -42,11 +42,9 @@ def counted(items: Iterable[T], total: int, about: str) -> Iterator[T]:
             tell(1)
 
 
-@contextmanager
-def counting(about: str, total: int, done: int = 0) -> Iterator[Callable[[int], None]]:
-    """Show how much is done, with rate and remaining time. Yield a function that advances it."""
-    with (_bar if sys.stderr.isatty() else _lines)(about, total, done) as tell:
-        yield tell
+def counting(about: str, total: int, done: int = 0) -> AbstractContextManager[Callable[[int], None]]:
+    """Show how much is done, with rate and remaining time. The context gets a function that advances it."""
+    return (_bar if sys.stderr.isatty() else _lines)(about, total, done)
 
 
 @contextmanager

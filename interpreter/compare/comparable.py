@@ -15,13 +15,13 @@ from msgspec.structs import replace
 
 from interpreter.compare.outline import Outline
 from interpreter.compare.partial_evaluation import applied
-from interpreter.compare.play_order import Topic, nodes_of, placed, play_of, topics_of
+from interpreter.compare.play_order import Topic, in_force, nodes_of, placed, play_of, topics_of, trees_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.values import type_text
 from interpreter.explain.cross_reference import Part, for_readers, part_of
 from interpreter.kernel.state import Value
 from interpreter.language import core
-from interpreter.language.model import Model, RuleLayer
+from interpreter.language.model import Model
 from interpreter.language.types import MadeType, Type
 from interpreter.language.walk import descendants
 from interpreter.reading.ruleset_files import can_have
@@ -100,7 +100,6 @@ class View:
 
     def __init__(self, ruleset: Ruleset, model: Model) -> None:
         self.ruleset, self.model = ruleset, model
-        self._layers: dict[str, list[RuleLayer]] = {}
         self._texts: dict[tuple[str, str], list[Text]] = {}
 
     def text(self, tree: object) -> Text:
@@ -121,48 +120,22 @@ class View:
 
     def written(self, tree: core.Expression) -> str:
         """Return the source text of an expression, or the value of a constant."""
-        return self.shown(tree.value, tree.type) if isinstance(tree, core.Const) else " ".join(tree.span.text.split())
+        return self.shown(tree.value, tree.type) if isinstance(tree, core.Const) else tree.span.on_one_line
 
     # --- rules, triggers and standing rules
-
-    def layers(self, name: str) -> list[RuleLayer]:
-        """Return the layers of a rule, down to the first that always answers and never calls `base`."""
-        if name not in self._layers:
-            layers = list(self.model.rules[name].layers)
-            final = [place for place, layer in enumerate(layers) if layer.when is None and not _has_base(layer)]
-            self._layers[name] = layers[final[-1] if final else 0 :]
-        return self._layers[name]
 
     def texts(self, topic: Topic) -> list[Text]:
         """Return the texts of a topic, one per layer."""
         key = (topic.section, topic.name)
         if key not in self._texts:
-            self._texts[key] = [self.text(tree) for tree in self._trees(topic)]
+            self._texts[key] = [self.text(tree) for tree in trees_of(self.model, topic)]
         return self._texts[key]
-
-    def _trees(self, topic: Topic) -> Iterator[object]:
-        model, name = self.model, topic.name
-        match topic.section:
-            case "rules":
-                rule = model.rules[name]
-                types = tuple(type_ for _, type_ in rule.parameters)
-                yield from ((types, rule.result, layer.when, _plain(layer)) for layer in self.layers(name))
-            case "triggers":
-                trigger = model.triggers[name]
-                cases = tuple((case.phases, self._block(case.procedure)) for case in trigger.cases)
-                yield trigger.event, trigger.test, cases
-            case _:
-                standing = model.standing[name]
-                yield standing.binders, standing.test, self._block(standing.procedure)
-
-    def _block(self, procedure: str | None) -> object:
-        return _plain(self.model.blocks[procedure]) if procedure is not None else None
 
     def side(self, topic: Topic, texts: Iterable[int]) -> Side:
         """Return some of the texts of a topic, with their descriptions and citations."""
         entries = self.ruleset.composition.layers(topic.section, topic.name)
         is_rule = topic.section == "rules"
-        entries = [entries[layer.layer] for layer in self.layers(topic.name)] if is_rule else entries[-1:]
+        entries = [entries[layer.layer] for layer in in_force(self.model, topic.name)] if is_rule else entries[-1:]
         parts = tuple(self._part(topic.section, entries[place]) for place in texts)
         return Side("\n".join(f"where {part.when}:\n{part.text}" if part.when else part.text for part in parts), parts)
 
@@ -210,19 +183,6 @@ class View:
     @property
     def phases(self) -> list[str]:
         return play_of(self.model)
-
-
-def _has_base(layer: RuleLayer) -> bool:
-    return any(isinstance(node, core.CallBase) for node in descendants(layer.body))
-
-
-def _plain(layer: RuleLayer) -> object:
-    """Return the body of a layer; an `is` layer that only returns a value is reduced to that value."""
-    match layer.body:
-        case (core.Returns(value),) if layer.form == "is":
-            return value
-        case body:
-            return body
 
 
 def _lines(value: Value) -> Iterator[str]:

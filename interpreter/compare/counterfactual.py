@@ -11,9 +11,9 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from math import inf
 from statistics import fmean
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypeVar
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from interpreter.base.plain_data import Json, Value
@@ -49,49 +49,36 @@ class Changes(Struct):
     choice: dict[str, Json] | None = None
 
 
-class Difference(TypedDict):
-    """Means over the continuations with a value in both branches, and their difference with its interval."""
+class Difference(Struct, frozen=True):
+    """Means over the continuations with a value in both branches, and their difference with its interval. Those of a
+    measure say ``of`` which thing, those of a curve also in which round."""
 
-    games: int
-    before: float | None
-    after: float | None
-    difference: float | None
-    low: float | None
-    high: float | None
-
-
-class DifferenceOf(Difference):
-    of: list[Value]
-
-
-class DifferenceByRound(DifferenceOf):
-    round: int
+    of: list[Value] | UnsetType = UNSET
+    round: int | UnsetType = UNSET
+    games: int = 0
+    before: float | None = None
+    after: float | None = None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
 
 
-class Cells(TypedDict):
-    """A part of the view that the change affects immediately."""
-
-    path: str
-    before: Json
-    after: Json
-
-
-class AtOnce(TypedDict):
-    """States right after the fork: numbers of options, and the parts that differ."""
+class AtOnce(Struct, frozen=True):
+    """States right after the fork: numbers of options, and the parts of the view that differ, as data."""
 
     options: list[int]
-    state: list[Cells]
+    state: list[dict[str, Json]]
 
 
-class Compared(TypedDict):
+class Compared(Struct, frozen=True):
     """Comparison of both branches."""
 
     rounds: Difference
     decisions: Difference
     share: list[Difference]
     other_winner: int
-    measures: dict[str, list[DifferenceOf]]
-    curves: dict[str, list[DifferenceByRound]]
+    measures: dict[str, list[Difference]] = {}
+    curves: dict[str, list[Difference]] = {}
 
 
 class Fork(Struct, frozen=True):
@@ -226,10 +213,10 @@ def at_once(fork: Fork) -> AtOnce:
     before, after = fork.begin(0)
     shown = dict(_flat("", before.view())), dict(_flat("", after.view()))
     paths = [path for path in {**shown[0], **shown[1]} if shown[0].get(path) != shown[1].get(path)]
-    return {
-        "options": [len(game.decision.options) if game.decision is not None else 0 for game in (before, after)],
-        "state": [{"path": path, "before": shown[0].get(path), "after": shown[1].get(path)} for path in paths],
-    }
+    return AtOnce(
+        [len(game.decision.options) if game.decision is not None else 0 for game in (before, after)],
+        [{"path": path, "before": shown[0].get(path), "after": shown[1].get(path)} for path in paths],
+    )
 
 
 def _flat(path: str, value: Json) -> Iterator[tuple[str, Json]]:
@@ -248,27 +235,25 @@ def compared(ruleset: Ruleset, pairs: Sequence[Pair]) -> Compared:
     """Compare both branches: the means, difference and 95 % interval of each number."""
     seats = range(len(pairs[0][0].places)) if pairs else range(0)
     counted = [seat for seat in seats if pairs[0][0].places[seat]]
-    comparison: Compared = {
-        "rounds": _difference([(a.rounds, b.rounds) for a, b in pairs]),
-        "decisions": _difference([(a.decisions, b.decisions) for a, b in pairs]),
-        "share": [_difference([(a.share(seat), b.share(seat)) for a, b in pairs], 1.0) for seat in counted],
-        "other_winner": sum(_winners(a) != _winners(b) for a, b in pairs),
-        "measures": {},
-        "curves": {},
-    }
+    comparison = Compared(
+        _difference([(a.rounds, b.rounds) for a, b in pairs]),
+        _difference([(a.decisions, b.decisions) for a, b in pairs]),
+        [_difference([(a.share(seat), b.share(seat)) for a, b in pairs], 1.0) for seat in counted],
+        sum(_winners(a) != _winners(b) for a, b in pairs),
+    )
     for measure in ruleset.model.measures:
         if "end of game" in measure.when and measure.name != "rounds":
             ends = ((final(measure, a), final(measure, b)) for a, b in pairs)
             for of, ended in _differences(ends, str):
-                if ended["games"]:
-                    comparison["measures"].setdefault(measure.name, []).append({"of": list(of), **ended})
+                if ended.games:
+                    comparison.measures.setdefault(measure.name, []).append(replace(ended, of=list(of)))
         if measure.recurs:
             taken = ((a.taken[measure.name], b.taken[measure.name]) for a, b in pairs)
             rounds = ((by_round(measure, a), by_round(measure, b)) for a, b in taken)
             for (of, number), difference in _differences(rounds, lambda key: (str(key[0]), key[1])):
-                if difference["games"] * 2 >= len(pairs):
-                    in_round: DifferenceByRound = {"of": list(of), "round": number, **difference}
-                    comparison["curves"].setdefault(measure.name, []).append(in_round)
+                if difference.games * 2 >= len(pairs):
+                    in_round = replace(difference, of=list(of), round=number)
+                    comparison.curves.setdefault(measure.name, []).append(in_round)
     return comparison
 
 
@@ -289,14 +274,14 @@ def _difference(values: Sequence[tuple[float | None, float | None]], most: float
     """Return a difference, with an interval clamped to what is possible."""
     both = [(a, b) for a, b in values if a is not None and b is not None]
     if not both:
-        return {"games": 0, "before": None, "after": None, "difference": None, "low": None, "high": None}
+        return Difference()
     differences = [b - a for a, b in both]
     low, high = mean_interval(differences) if len(both) > 1 else (None, None)
-    return {
-        "games": len(both),
-        "before": round(fmean(a for a, _ in both), 4),
-        "after": round(fmean(b for _, b in both), 4),
-        "difference": round(fmean(differences), 4),
-        "low": None if low is None else max(round(low, 4), -most),
-        "high": None if high is None else min(round(high, 4), most),
-    }
+    return Difference(
+        games=len(both),
+        before=round(fmean(a for a, _ in both), 4),
+        after=round(fmean(b for _, b in both), 4),
+        difference=round(fmean(differences), 4),
+        low=None if low is None else max(round(low, 4), -most),
+        high=None if high is None else min(round(high, 4), most),
+    )

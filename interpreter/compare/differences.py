@@ -20,7 +20,7 @@ from interpreter.compare.partial_evaluation import settings_read
 from interpreter.compare.play_order import Topic
 from interpreter.compare.presentation import (
     Facts,
-    Presented,
+    Thing,
     own_policies,
     plain_facts,
     policy_files,
@@ -70,6 +70,11 @@ class Difference(Struct, frozen=True):
         return f"{self.kind}: {name}" if self.chapter == "told" or self.kind == "optional rules" else name
 
     @property
+    def has_text(self) -> bool:
+        """Return whether a side has layers of rule text, too long for a line."""
+        return any(side is not None and side.parts for side in (self.a, self.b))
+
+    @property
     def row(self) -> dict[str, str | None]:
         """Return the path and both values as data."""
         return {"path": self.path, "a": self.a.value if self.a else None, "b": self.b.value if self.b else None}
@@ -86,6 +91,11 @@ class Comparison(Struct, frozen=True):
 
     def of(self, chapter: str) -> list[Difference]:
         return [difference for difference in self.differences if difference.chapter == chapter]
+
+    @property
+    def by_chapter(self) -> dict[str, list[Difference]]:
+        """Return the differences of each chapter that has any."""
+        return {chapter: found for chapter in self.chapters if (found := self.of(chapter))}
 
     @property
     def families(self) -> tuple[str, str] | None:
@@ -108,6 +118,8 @@ def differences(
 
 
 _Differences = Iterator[Difference]
+_Cells = dict[str, tuple[str, str]]
+"""Cells of a table by their keys in rule notation: the value, and the keys in words, each number after its key."""
 
 
 class _Pair:
@@ -129,7 +141,7 @@ class _Pair:
             if name in b.model.rules and a.texts(Topic("rules", name)) != b.texts(Topic("rules", name)):
                 yield name
         for name in a.model.groups:
-            if name in b.model.groups and self._group(a, name) != self._group(b, name):
+            if name in b.model.groups and self._group(a, name).facts != self._group(b, name).facts:
                 yield name
 
     def _known(self, own: Ruleset, other: Ruleset, settings: Mapping[str, Value]) -> dict[str, Value]:
@@ -170,7 +182,7 @@ class _Pair:
             *self._tables(),
             *self._texts(),
             *self._result(),
-            *self._presentation(),
+            *_things("told", self._presented_of(self.a), self._presented_of(self.b)),
         ]
         order = self._chapters()
         place = {chapter: number for number, chapter in enumerate(order)}
@@ -225,8 +237,8 @@ class _Pair:
                 left, right = (", ".join(f"{key} {value}" for key, value in card.items()) or None for card in (a, b))
                 yield from _one(f"cards.{name}", "card", name, left, right, "box")
 
-    def _group(self, view: View, name: str) -> Facts:
-        """Return the declared facts of a holder or value."""
+    def _group(self, view: View, name: str) -> Thing:
+        """Return a holder or value with its declared facts."""
         group = view.model.groups[name]
         plain = {
             "holds": type_in_words(view.ruleset, group.type),
@@ -242,17 +254,14 @@ class _Pair:
                 facts[key] = (view.text(tree), view.written(tree))
         if group.start is None and group.starts != "empty":
             facts["start"] = (group.starts, group.starts)
-        return facts
+        return Thing(_path_of(group), "holder", name, _holder(facts), facts)
 
     def _groups(self) -> _Differences:
         left, right = (
             {name: self._group(view, name) for name, group in view.model.groups.items() if group.file}
             for view in (self.a, self.b)
         )
-        for name in _either(left, right):
-            path = _path_of((self.a if name in left else self.b).model.groups[name])
-            a, b = ((_holder(facts[name]), facts[name]) if name in facts else None for facts in (left, right))
-            yield from _facts(path, "holder", name, "start", a, b)
+        return _things("start", left, right)
 
     def _interpretations(self) -> _Differences:
         points = [
@@ -293,15 +302,7 @@ class _Pair:
 
     # --- texts, displays and bots
 
-    def _presentation(self) -> _Differences:
-        things_a, things_b = (self._presented_of(view) for view in (self.a, self.b))
-        for path in _either(things_a, things_b):
-            a, b = things_a.get(path), things_b.get(path)
-            thing = a or things_b[path]
-            left, right = ((side.whole, side.facts) if side is not None else None for side in (a, b))
-            yield from _facts(path, thing.kind, thing.name, "told", left, right)
-
-    def _presented_of(self, view: View) -> dict[str, Presented]:
+    def _presented_of(self, view: View) -> dict[str, Thing]:
         """Return the spoken and shown texts of a side by path, without policies that both sides share."""
         own, others = (policy_files(side.ruleset) for side in (view, self.b if view is self.a else self.a))
         files = (policy_of(view.ruleset, id) for id, path in own.items() if others.get(id) != path)
@@ -318,44 +319,34 @@ class _Pair:
             b = self._cells(self.b, right[name]) if name in right else None
             path = f"tables.{name}"
             if a is not None and b is not None and self._keys(self.a, left[name]) == self._keys(self.b, right[name]):
-                keys = self._key_words(self.a, left[name]) | self._key_words(self.b, right[name])
                 for cell in _either(a, b):
-                    if a.get(cell) != b.get(cell):
-                        sides = _side(a.get(cell)), _side(b.get(cell))
-                        yield Difference(f"{path}[{cell}]", "cell", name, chapter, *sides, cell=keys[cell])
+                    (x, words), (y, _) = a.get(cell) or (None, b[cell][1]), b.get(cell) or (None, "")
+                    if x != y:
+                        yield Difference(f"{path}[{cell}]", "cell", name, chapter, _side(x), _side(y), cell=words)
             else:
                 x = self._whole(left[name], a) if a is not None else None
                 y = self._whole(right[name], b) if b is not None else None
                 yield from _one(path, "table", name, x, y, chapter)
 
-    def _whole(self, table: Table, cells: Mapping[str, str]) -> str:
+    def _whole(self, table: Table, cells: _Cells) -> str:
         keys = ", ".join(key.replace("_", " ") for key in table.keys)
-        return f"by {keys} – " + "; ".join(f"{keys}: {value}" for keys, value in cells.items())
+        return f"by {keys} – " + "; ".join(f"{keys}: {value}" for keys, (value, _) in cells.items())
 
     def _keys(self, view: View, table: Table) -> tuple[str, ...]:
         return (*table.keys, type_text(view.ruleset.model, table.gives))
 
-    def _cells(self, view: View, table: Table) -> dict[str, str]:
-        """Return the cells by their keys in rule notation, without cells for other numbers of players if it is
-        known."""
-        of = [place for place, key in enumerate(table.keys) if key == "players"]
-        return {
-            ", ".join(self._key(view, table, keys)): view.shown(value, table.gives)
-            for keys, value in table.cells.items()
-            if self.players is None or all(keys[place] == self.players for place in of)
-        }
-
-    def _key(self, view: View, table: Table, keys: tuple[int, ...]) -> list[str]:
-        return [str(view.shown(key, type_)) for key, type_ in zip(keys, table.key_types, strict=True)]
-
-    def _key_words(self, view: View, table: Table) -> dict[str, str]:
-        """Return the keys of every cell in words. A number is preceded by the name of its key."""
-        of = [
-            f"{name.replace('_', ' ')} " if isinstance(type_, IntType) else ""
-            for name, type_ in zip(table.keys, table.key_types, strict=True)
-        ]
-        cells = (self._key(view, table, keys) for keys in table.cells)
-        return {", ".join(keys): ", ".join(map("".join, zip(of, keys, strict=True))) for keys in cells}
+    def _cells(self, view: View, table: Table) -> _Cells:
+        """Return the cells, without those for other numbers of players if it is known."""
+        by_players = [place for place, name in enumerate(table.keys) if name == "players"]
+        named = zip(table.keys, table.key_types, strict=True)
+        of = [f"{name.replace('_', ' ')} " if isinstance(type_, IntType) else "" for name, type_ in named]
+        cells: _Cells = {}
+        for keys, value in table.cells.items():
+            if self.players is None or all(keys[place] == self.players for place in by_players):
+                shown = [str(view.shown(key, type_)) for key, type_ in zip(keys, table.key_types, strict=True)]
+                words = ", ".join(map("".join, zip(of, shown, strict=True)))
+                cells[", ".join(shown)] = view.shown(value, table.gives), words
+        return cells
 
     # --- rules, triggers, standing rules
 
@@ -500,19 +491,20 @@ def _one(path: str, kind: str, name: str, a: str | None, b: str | None, chapter:
         yield Difference(path, kind, name, chapter, _side(a), _side(b))
 
 
-def _facts(
-    path: str, kind: str, name: str, chapter: str, a: tuple[str, Facts] | None, b: tuple[str, Facts] | None
-) -> _Differences:
-    """Yield a difference for each fact that differs; if only one side has the thing, one difference with its
-    description."""
-    if a is None or b is None:
-        yield from _one(path, kind, name, a and a[0], b and b[0], chapter)
-        return
-    for key in _either(a[1], b[1]):
-        (left, x), (right, y) = a[1].get(key, ("", None)), b[1].get(key, ("", None))
-        if left != right:
-            inner = ".".join(filter(None, (path, key.replace(" ", "_"))))
-            yield Difference(inner, kind, name, chapter, _side(x), _side(y))
+def _things(chapter: str, a: Mapping[str, Thing], b: Mapping[str, Thing]) -> _Differences:
+    """Yield a difference for each fact that differs, and one for each thing that only one side has."""
+    for which in _either(a, b):
+        thing = a.get(which) or b[which]
+        if which not in a or which not in b:
+            only_a, only_b = (side[which].whole if which in side else None for side in (a, b))
+            yield from _one(thing.path, thing.kind, thing.name, only_a, only_b, chapter)
+            continue
+        facts_a, facts_b = a[which].facts, b[which].facts
+        for key in _either(facts_a, facts_b):
+            (left, x), (right, y) = facts_a.get(key, ("", None)), facts_b.get(key, ("", None))
+            if left != right:
+                path = ".".join(filter(None, (thing.path, key.replace(" ", "_"))))
+                yield Difference(path, thing.kind, thing.name, chapter, _side(x), _side(y))
 
 
 def _each(path: str, kind: str, chapter: str, a: Mapping[str, str], b: Mapping[str, str]) -> _Differences:

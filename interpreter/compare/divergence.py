@@ -88,8 +88,7 @@ class Apart(Struct, frozen=True):
 
 def own_settings(ruleset: Ruleset, settings: Mapping[str, object]) -> dict[str, object]:
     """Return the settings that the ruleset has."""
-    known = {*ruleset.model.settings, *ruleset.model.interpretations}
-    return {name: value for name, value in settings.items() if name in known}
+    return {name: value for name, value in settings.items() if ruleset.has_setting(name)}
 
 
 def causes(partings: Sequence[Parting]) -> list[Apart]:

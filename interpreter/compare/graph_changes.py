@@ -12,12 +12,13 @@ from msgspec import Struct
 
 from interpreter.base.plain_data import Value
 from interpreter.compare.graph_figures import distances_of, figures_of
+from interpreter.compare.operands import title_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.directed_links import ways_of
 from interpreter.language.model import GraphDecl
 from interpreter.language.types import Type
 
-__all__ = ["DistanceChange", "GraphChanges", "GraphRow", "graph_changes", "map_title"]
+__all__ = ["DistanceChange", "GraphChanges", "GraphRow", "graph_changes"]
 
 _MOST_TOLD = 8
 """Number of distances listed, those that change most."""
@@ -60,14 +61,14 @@ def graph_changes(a: Ruleset, b: Ruleset) -> GraphChanges | None:
     if first is None or second is None:
         if first is second:
             return None
-        row = "map", "map", map_title(a) if first else None, map_title(b) if second else None
+        row = "map", "map", title_of(a, "map") if first else None, title_of(b, "map") if second else None
         return GraphChanges((row,), (), True)
     left, right = _Board(a, first), _Board(b, second)
     matched = _matched(left, right)
     figures = tuple((name, x, y) for (name, x), (_, y) in zip(left.figures(), right.figures(), strict=True))
     if 2 * len(matched) < max(len(left.names), len(right.names)):
         rows: list[GraphRow] = [(f"map.{name.replace(' ', '_')}", name, x, y) for name, x, y in figures if x != y]
-        return GraphChanges((("map", "map", map_title(a), map_title(b)), *rows), figures, True)
+        return GraphChanges((("map", "map", title_of(a, "map"), title_of(b, "map")), *rows), figures, True)
     rows = [*_nodes(left, right, matched), *_links(left, right, matched)]
     if not rows:
         return None
@@ -77,12 +78,6 @@ def graph_changes(a: Ruleset, b: Ruleset) -> GraphChanges | None:
     names = tuple((old, new) for old, new in matched.items() if old != new)
     most = tuple(changes[:_MOST_TOLD])
     return GraphChanges(tuple(rows), figures, False, pairs, nearer, len(changes) - nearer, most, names)
-
-
-def map_title(ruleset: Ruleset) -> str:
-    """Return the title of the map, or of the ruleset if it has no map file."""
-    maps = [document for document in ruleset.composition.documents if document.kind == "map"]
-    return maps[-1].title if maps else ruleset.title
 
 
 class _Board:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from interpreter.engine.setup import walkable
+from interpreter.explain.graph_metrics import grown
 from interpreter.language.model import GraphDecl
 
 __all__ = ["Distances", "GraphFigures", "distances_of", "figures_of", "network_of"]
@@ -49,21 +50,6 @@ def figures_of(graph: GraphDecl, distances: Distances) -> GraphFigures:
 def network_of(distances: Distances, size: int) -> int | None:
     """Return the length of a network of ``size`` nodes that always grows to the nearest node, from the best start.
     Return None if no start reaches that size."""
-    grown = (_grown(distances.rows, start, size) for start in range(len(distances.rows)))
-    return min((length for length in grown if length is not None), default=None)
-
-
-def _grown(rows: Sequence[Row], start: int, size: int) -> int | None:
-    own = {start}
-    nearest = {node: way for node, way in enumerate(rows[start]) if way is not None and node != start}
-    length = 0
-    while len(own) < size:
-        if not nearest:
-            return None
-        node = min(nearest, key=lambda candidate: (nearest[candidate], candidate))
-        length += nearest.pop(node)
-        own.add(node)
-        for neighbour, way in enumerate(rows[node]):
-            if way is not None and neighbour not in own:
-                nearest[neighbour] = min(nearest.get(neighbour, way), way)
-    return length
+    ways = [[(way, node, node) for node, way in enumerate(row) if way is not None] for row in distances.rows]
+    networks = (grown(ways, start, size) for start in range(len(ways)))
+    return min((network.length for network in networks if len(network.nodes) == size), default=None)

@@ -10,15 +10,19 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
+from interpreter.base.suggest import did_you_mean, without_suggestion
 from interpreter.base.yaml_values import word
 from interpreter.engine.ruleset import Ruleset, find, load, load_document
 from interpreter.reading.files import A_KIND, Document, Shelf, shelf_for
+from interpreter.reading.ruleset_files import rulesets_of
 
-__all__ = ["Member", "family_of", "sides_of"]
+__all__ = ["Member", "family_of", "file_named", "sides_of", "title_of"]
 
-_PARTS = ("edition", "map", "deck")
+PARTS = ("overlay", "map", "edition", "deck")
+"""Kinds of files that are put into a ruleset, by id."""
 
 
 class _Named(Struct, frozen=True):
@@ -36,6 +40,12 @@ class Member(Struct, frozen=True):
     name: str
     overlays: tuple[str, ...]
     ruleset: Ruleset
+
+
+def title_of(ruleset: Ruleset, kind: str) -> str:
+    """Return the title of the file of a kind in a ruleset, such as its map or family; its own if it has none."""
+    titles = [document.title for document in ruleset.composition.documents if document.kind == kind]
+    return titles[-1] if titles else ruleset.title
 
 
 def sides_of(a: str, b: str, overlays: Sequence[str] = ()) -> tuple[Ruleset, Ruleset]:
@@ -58,30 +68,33 @@ def family_of(names: Sequence[str]) -> Iterator[Member]:
     """Yield the rulesets of these names. The name of a family stands for all its rulesets."""
     shelf = shelf_for(None)
     for name in names:
-        ids = shelf.ids("ruleset")
-        if name not in ids and name in shelf.ids("family"):
-            every = (Member(id, (), load(id)) for id in ids)
-            yield from (member for member in every if member.ruleset.composition.family == name)
+        if name not in shelf.ids("ruleset") and name in shelf.ids("family"):
+            yield from (Member(each.id, (), load(each.id)) for each in _of_family(shelf, name))
         else:
             named = _named(name)
             yield Member(_loadable(named), named.overlays, _put(named, named, ()))
 
 
+def file_named(name: str) -> tuple[Shelf, Document]:
+    """Find the ruleset, overlay, map, edition or deck of an id or path, and the shelf of its neighbours. Raises
+    :class:`RulesetError` if it cannot be read or the id is misspelt."""
+    shelf, document, diagnostics = find(name)
+    for kind in PARTS if document is None else ():
+        if shelf.find(kind, name) is not None:
+            document, diagnostics = shelf.read(kind, name)
+            break
+    if document is not None:
+        return shelf, document
+    near = did_you_mean(name, (id for kind in PARTS for id in shelf.ids(kind)))
+    if near and [each.code for each in diagnostics] == ["E030"]:
+        diagnostics = [replace(each, message=without_suggestion(each.message) + near) for each in diagnostics]
+    raise RulesetError(diagnostics)
+
+
 def _named(text: str) -> _Named:
     name, *overlays = [text] if Path(text).is_file() else text.split("+")
-    if name.endswith((".yaml", ".yml")) or Path(name).is_file():
-        shelf = shelf_for(Path(name))
-        document, diagnostics = shelf.read_path(Path(name))
-    else:
-        shelf = shelf_for(None)
-        kinds = [kind for kind in ("overlay", *_PARTS) if "/" in name and shelf.find(kind, name) is not None]
-        if kinds:
-            document, diagnostics = shelf.read(kinds[0], name, None)
-        else:
-            shelf, document, diagnostics = find(name)
-    if document is None:
-        raise RulesetError(diagnostics)
-    if document.kind not in ("ruleset", "overlay", *_PARTS):
+    shelf, document = file_named(name)
+    if document.kind not in ("ruleset", *PARTS):
         raise _error(document, f"`{document.id}` is {A_KIND[document.kind]}; compare rulesets that use it instead")
     return _Named(text, document, shelf, tuple(overlays))
 
@@ -113,15 +126,15 @@ def _put(base: _Named, part: _Named, overlays: Sequence[str]) -> Ruleset:
         raise RulesetError([*why.diagnostics, *error.diagnostics]) from None
 
 
-def _rulesets(named: _Named) -> Iterator[str]:
-    """Yield the rulesets of a file's family, first those that use the file."""
-    document = named.document
-    ids = []
-    for id in named.shelf.ids("ruleset"):
-        candidate, _ = named.shelf.read("ruleset", id)
-        if candidate is not None and word(candidate.head.family) == _family(named):
-            ids.append((word(candidate.root.get(document.kind)) != document.id, id))
-    yield from (id for _, id in sorted(ids))
+def _rulesets(named: _Named) -> list[str]:
+    """Return the rulesets of a file's family, first those that use the file."""
+    kind, id = named.document.kind, named.document.id
+    family = _of_family(named.shelf, _family(named))
+    return [each.id for each in sorted(family, key=lambda each: word(each.root.get(kind)) != id)]
+
+
+def _of_family(shelf: Shelf, family: str) -> list[Document]:
+    return [document for document in rulesets_of(shelf) if word(document.head.family) == family]
 
 
 def _family(named: _Named) -> str:

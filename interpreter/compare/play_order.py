@@ -10,7 +10,7 @@ from interpreter.language import core
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.walk import descendants
 
-__all__ = ["Topic", "in_force", "nodes_of", "placed", "places_of", "play_of", "topics_of"]
+__all__ = ["Topic", "in_force", "nodes_of", "placed", "places_of", "play_of", "topics_of", "trees_of"]
 
 
 _SECTIONS = ("rules", "triggers", "standing")
@@ -24,26 +24,41 @@ class Topic(Struct, frozen=True):
 
 
 def in_force(model: Model, rule: str) -> tuple[RuleLayer, ...]:
-    """Return the layers of a rule that can answer, lowest first: those below an unconditional replacement cannot."""
+    """Return the layers of a rule that can answer, lowest first: those below one that always answers, and never calls
+    `base`, cannot."""
     layers = model.rules[rule].layers
-    lowest = max((n for n, layer in enumerate(layers) if layer.covers == "replaces" and layer.when is None), default=0)
-    return layers[lowest:]
+    final = (n for n, each in enumerate(layers[1:], 1) if each.when is None and each.below not in each.facts.calls)
+    return layers[max(final, default=0) :]
 
 
 def nodes_of(model: Model, topic: Topic) -> Iterator[object]:
     """Yield every node of the texts of a topic, including its delayed blocks."""
+    return (node for tree in trees_of(model, topic) for node in _with_delayed(model, tree))
+
+
+def trees_of(model: Model, topic: Topic) -> Iterator[object]:
+    """Yield the texts of a topic, one for each layer that can answer, with what says when they apply, and to what."""
     match topic.section:
         case "rules":
-            texts: Iterable[object] = [(layer.when, layer.body) for layer in in_force(model, topic.name)]
+            rule = model.rules[topic.name]
+            types = tuple(type_ for _, type_ in rule.parameters)
+            yield from ((types, rule.result, layer.when, _plain(layer)) for layer in in_force(model, topic.name))
         case "triggers":
             trigger = model.triggers[topic.name]
-            handlers = (case.procedure for case in trigger.cases if case.procedure is not None)
-            texts = [trigger.test, *(model.blocks[name].body for name in handlers)]
+            blocks = [case.procedure and _plain(model.blocks[case.procedure]) for case in trigger.cases]
+            yield trigger.event, trigger.test, tuple(zip((case.phases for case in trigger.cases), blocks, strict=True))
         case _:
             standing = model.standing[topic.name]
-            texts = [*(items for _, items in standing.binders), standing.test, model.blocks[standing.procedure].body]
-    for text in texts:
-        yield from _with_delayed(model, text)
+            yield standing.binders, standing.test, _plain(model.blocks[standing.procedure])
+
+
+def _plain(layer: RuleLayer) -> object:
+    """Return the body of a layer; an `is` layer that only returns a value is reduced to that value."""
+    match layer.body:
+        case (core.Returns(value),) if layer.form == "is":
+            return value
+        case body:
+            return body
 
 
 def _with_delayed(model: Model, tree: object) -> Iterator[object]:

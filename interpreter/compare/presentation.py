@@ -21,7 +21,7 @@ from interpreter.language.model import Board, Measure, Model, Phrase, plural
 from interpreter.language.translations import TITLED
 from interpreter.reading import yaml
 
-__all__ = ["Facts", "Presented", "own_policies", "plain_facts", "policy_files", "policy_of", "presented"]
+__all__ = ["Facts", "Thing", "own_policies", "plain_facts", "policy_files", "policy_of", "presented"]
 
 Fact = tuple[Hashable, str]
 """Comparable form and text."""
@@ -34,8 +34,8 @@ def plain_facts(values: Mapping[str, str] | Iterable[tuple[str, str]]) -> Facts:
     return {key: (value, value) for key, value in dict(values).items() if value}
 
 
-class Presented(Struct, frozen=True):
-    """A text, display or policy: its path, its facts, and a description of the whole."""
+class Thing(Struct, frozen=True):
+    """A text, display, policy or other declaration: its path, its facts, and a description of the whole."""
 
     path: str
     kind: str
@@ -44,7 +44,7 @@ class Presented(Struct, frozen=True):
     facts: Facts
 
 
-def presented(view: View) -> Iterator[Presented]:
+def presented(view: View) -> Iterator[Thing]:
     """Yield all texts and displays of one side."""
     model = view.model
     noted, offered = _happens(model)
@@ -82,9 +82,9 @@ def _happens(model: Model) -> tuple[set[str], set[str]]:
     return noted, {f"{ask.name}.{option.name}" for ask in asked for option in ask.options}
 
 
-def _thing(section: str, kind: str, name: str, facts: Facts, short: Facts | None = None) -> Presented:
+def _thing(section: str, kind: str, name: str, facts: Facts, short: Facts | None = None) -> Thing:
     whole = "; ".join(f"{key} {value}".strip() for key, (_, value) in (short or facts).items())
-    return Presented(f"{section}.{name}", kind, name, whole, facts)
+    return Thing(f"{section}.{name}", kind, name, whole, facts)
 
 
 def _says(view: View, key: str, phrases: Mapping[str, Phrase]) -> Facts:
@@ -125,7 +125,7 @@ def _measure(view: View, measure: Measure) -> Facts:
 
 def _written(tree: object) -> str:
     assert isinstance(tree, core.Core)
-    return " ".join(tree.span.text.split())
+    return tree.span.on_one_line
 
 
 # --- policies of bots -------------------------------------------------------------------------------------------------
@@ -138,26 +138,24 @@ def policy_files(ruleset: Ruleset) -> dict[str, Path]:
     return {id: path for id, path in paths.items() if path is not None and id.partition("/")[0] == family}
 
 
-def policy_of(ruleset: Ruleset, id: str) -> Presented | None:
+def policy_of(ruleset: Ruleset, id: str) -> Thing | None:
     """Return the content of a policy file; None if it cannot be read."""
     document, _ = ruleset.shelf.read("policies", id)
     if document is None:
         return None
-    facts: Facts = {}
-    for section in ("weights", "rules"):
-        facts |= {f"{section}.{name}": (text, text) for name, text in _texts(document.root.get(section))}
     policies = document.root.get("is")
-    for entry in policies.entries if isinstance(policies, yaml.Mapping) else ():
-        facts |= {f"{entry.key.text}.{name}": (text, text) for name, text in _texts(entry.value)}
-    return Presented(f"policies.{id}", "policy", id, document.title, facts)
+    parts = [(section, document.root.get(section)) for section in ("weights", "rules")]
+    parts += policies.items() if isinstance(policies, yaml.Mapping) else ()
+    facts = plain_facts((f"{part}.{name}", text) for part, value in parts for name, text in _texts(value))
+    return Thing(f"policies.{id}", "policy", id, document.title, facts)
 
 
-def own_policies(ruleset: Ruleset) -> Iterator[Presented]:
+def own_policies(ruleset: Ruleset) -> Iterator[Thing]:
     """Yield the policies in the ruleset's own files."""
     for name, layers in ruleset.composition.sections.get("policies", {}).items():
-        facts: Facts = {decision: (text, text) for entry in layers for decision, text in _texts(entry.value)}
+        facts = plain_facts(text for entry in layers for text in _texts(entry.value))
         whole = "; ".join(f"{decision}: {text}" for decision, (_, text) in facts.items())
-        yield Presented(f"policies.{name}", "policy", name, whole, facts)
+        yield Thing(f"policies.{name}", "policy", name, whole, facts)
 
 
 def _texts(value: yaml.Value | None) -> Iterator[tuple[str, str]]:

@@ -11,15 +11,19 @@ from statistics import fmean
 
 from msgspec import Struct
 
-from interpreter.compare.graph_changes import map_title
 from interpreter.compare.graph_figures import GraphFigures, distances_of, figures_of, network_of
+from interpreter.compare.operands import title_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.simulate.summary import Point, Summary
 
-__all__ = ["SIZES", "Board", "Means", "boards_of", "family_title", "means_of", "titles_of"]
+__all__ = ["SIZES", "Board", "Counts", "Means", "boards_of", "means_of", "pair_rows", "titles_of"]
 
 SIZES = 5, 10, 15
 """Sizes of the measured networks, in nodes."""
+
+
+Counts = Mapping[tuple[int, int], tuple[int, int]]
+"""For each pair of rulesets, by number, how many differences there are in play, and of all sorts."""
 
 
 class Board(Struct, frozen=True):
@@ -48,16 +52,19 @@ def boards_of(rulesets: Sequence[Ruleset]) -> list[Board]:
     return [_measured(group) for group in groups.values()]
 
 
-def family_title(ruleset: Ruleset) -> str:
-    """Return the title of a ruleset's family, or its own if it has none."""
-    files = [document for document in ruleset.composition.documents if document.kind == "family"]
-    return files[0].title if files else ruleset.title
-
-
 def titles_of(rulesets: Sequence[Ruleset]) -> list[str]:
     """Return the titles of rulesets, with the id where several have the same one."""
     titles = [ruleset.title for ruleset in rulesets]
     return [f"{x.title} ({x.id})" if titles.count(x.title) > 1 else x.title for x in rulesets]
+
+
+def pair_rows(names: Sequence[str], counts: Counts) -> list[tuple[str, ...]]:
+    """Return a row for each ruleset: its number and name, and what differs from those before it."""
+
+    def cell(x: int, y: int) -> str:
+        return "{}/{}".format(*counts[x, y]) if x < y else "·" if x == y else ""
+
+    return [(str(y + 1), name, *(cell(x, y) for x in range(len(names) - 1))) for y, name in enumerate(names)]
 
 
 def _measured(rulesets: Sequence[Ruleset]) -> Board:
@@ -65,7 +72,7 @@ def _measured(rulesets: Sequence[Ruleset]) -> Board:
     assert graph is not None
     distances = distances_of(graph)
     networks = tuple(network_of(distances, size) for size in SIZES)
-    return Board(map_title(rulesets[0]), tuple(rulesets), figures_of(graph, distances), networks)
+    return Board(title_of(rulesets[0], "map"), tuple(rulesets), figures_of(graph, distances), networks)
 
 
 def means_of(summary: Summary) -> Means:

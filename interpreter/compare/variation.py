@@ -145,4 +145,4 @@ def broken_laws(game: Game) -> Iterator[str]:
             yield f"a law of `{law.table}` fails: {failure.message}"
             continue
         if not holds:
-            yield f"`{law.table}` breaks its law `{' '.join(law.condition.span.text.split())}`"
+            yield f"`{law.table}` breaks its law `{law.condition.span.on_one_line}`"

@@ -232,7 +232,7 @@ class _Completer:
             case [name, decision, "prefer"] if self.kind != "policies":
                 for policy in (checked.policies[name] for checked in self._policies if name in checked.policies):
                     lines = [line for way in policy.decisions.get(decision, ()) for line in way.lines if line.name]
-                    yield from (Proposal(line.name, "line", about=" ".join(line.span.text.split())) for line in lines)
+                    yield from (Proposal(line.name, "line", about=line.span.on_one_line) for line in lines)
 
     @property
     def _decision(self) -> str:

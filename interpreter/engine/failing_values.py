@@ -17,7 +17,7 @@ __all__ = ["Because", "text_of"]
 
 def text_of(node: core.Core) -> str:
     """Return the source of a condition on one line."""
-    return " ".join(node.span.text.split())
+    return node.span.on_one_line
 
 
 def _nothing(node: core.Expression, env: Env) -> Iterable[str]:

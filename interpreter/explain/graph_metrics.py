@@ -14,7 +14,7 @@ from interpreter.engine.setup import walkable
 from interpreter.kernel.graphs import Graph
 from interpreter.language.model import GraphDecl
 
-__all__ = ["Figures", "Network", "bridges_of", "figures_of", "first_nodes"]
+__all__ = ["Figures", "Network", "bridges_of", "figures_of", "first_nodes", "grown"]
 
 _MOST_TRIED = 30_000
 """Maximum number of networks examined for one start; beyond it, the greedy result is returned."""
@@ -78,7 +78,7 @@ def first_nodes(
     more. So networks grow link by link, the cheapest one next, and the first that is large enough is the cheapest.
     """
     neighbours = _near(count, links, one_way)
-    guess = _grown(neighbours, start, first)
+    guess = grown(neighbours, start, first)
     queue: list[tuple[int, int, tuple[int, ...], int]] = [(0, -1, (start,), 1 << start)]
     cheapest = {1 << start: 0}  # length of each network found so far, by a number with a bit for each node
     tried = 0
@@ -121,8 +121,8 @@ def _steps(
     return shortest
 
 
-def _grown(neighbours: Sequence[Sequence[tuple[int, int, int]]], start: int, first: int) -> Network:
-    """Grow a network greedily, always by the nearest node: a good upper bound."""
+def grown(neighbours: Sequence[Sequence[tuple[int, int, int]]], start: int, first: int) -> Network:
+    """Grow a network greedily, always by the nearest node: a good upper bound for the cheapest one."""
     nodes: tuple[int, ...] = (start,)
     length = 0
     while len(nodes) < first:

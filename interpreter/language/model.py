@@ -673,7 +673,7 @@ class Model(Struct):
     @property
     def _keys(self) -> list[tuple[str, bool]]:
         """Return the names of the ranking keys, each with a flag: the lowest value is best."""
-        written = [" ".join(key.span.text.split()) for key in self.ranking]
+        written = [key.span.on_one_line for key in self.ranking]
         named = map(_NAMED_KEY.fullmatch, written)
         return [
             (key[2] or key[3], bool(key[1])) if key else (text.removeprefix("who."), False)

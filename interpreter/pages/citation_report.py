@@ -142,13 +142,13 @@ def _statement(coverage: Coverage, statement: Statement, state: State) -> str:
     id_ = element("span", escape(f"{statement.id}, {statement.kind}"), class_="id")
     head = element("p", element("span", _label(state), class_="status"), " ", id_)
     text = prose(statement.text) + (f" → {prose(statement.reading)}" if statement.reading else "")
-    where = element("ul", *(element("li", each) for each in _where(coverage, statement, state)))
+    where = element("ul", *(element("li", each) for each in _where(coverage, statement)))
     inside = head, element("p", text), element("div", where, class_="where")
     class_ = f"statement {_class(state)}"
     return "\n" + element("div", *inside, id=statement.id, class_=class_, data_state=state.name)
 
 
-def _where(coverage: Coverage, statement: Statement, state: State) -> Iterator[str]:
+def _where(coverage: Coverage, statement: Statement) -> Iterator[str]:
     """Yield the parts that cite the statement, each once, and the reason of its waiver."""
     places: dict[tuple[str, str], Citation] = {}
     for citation in coverage.cited.get(statement.id, ()):

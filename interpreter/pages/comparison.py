@@ -7,6 +7,7 @@ The input comes from :mod:`interpreter.compare.differences`, :mod:`interpreter.c
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import starmap
 
 from msgspec import Struct
 
@@ -74,16 +75,15 @@ class _Book:
         self.by_path = {each.path: each for each in comparison.differences}
 
     def page(self) -> Page:
-        chapters = [chapter for chapter in self.comparison.chapters if self.comparison.of(chapter)]
-        sections = tuple(self._chapter(chapter) for chapter in chapters)
+        sections = tuple(starmap(self._chapter, self.comparison.by_chapter.items()))
         before = (*self._effects(), *self._partings(), *self._singly())
         title = f"{self.titles[0]} and {self.titles[1]}"
         if self.titles is not self.named and self.comparison.a.title == self.comparison.b.title:
             title = f"{self.comparison.a.title}, {title}"
-        return Page(title, list(self._front(chapters)), (*before, *sections), wide=True)
+        return Page(title, list(self._front()), (*before, *sections), wide=True)
 
-    def _front(self, chapters: list[str]) -> Iterator[Block]:
-        if not chapters:
+    def _front(self) -> Iterator[Block]:
+        if not self.comparison.differences:
             yield Paragraph("The same game: no rule that can apply differs.", "lead")
             return
         if self.titles is not self.named:
@@ -93,8 +93,7 @@ class _Book:
         about = f"Different families ({families[0]} and {families[1]}): " if families else ""
         yield Paragraph(f"{about}{counted(total, 'difference')}, in the order of play.", "lead")
         rows: list[tuple[Inline, ...]] = []
-        for chapter in chapters:
-            differences = self.comparison.of(chapter)
+        for chapter, differences in self.comparison.by_chapter.items():
             link = Link(f"chapter-{chapter}", self.comparison.chapters[chapter])
             rows.append((link, str(len(differences)), _named(differences)))
         yield Grid(("", "number", "differences"), rows)
@@ -111,15 +110,14 @@ class _Book:
 
     # --- differences
 
-    def _chapter(self, chapter: str) -> Section:
-        differences = self.comparison.of(chapter)
+    def _chapter(self, chapter: str, differences: list[Difference]) -> Section:
         blocks: list[Block | Section] = []
-        rows = [(_label(each), _value(each.a), _value(each.b)) for each in differences if not _has_text(each)]
+        rows = [(_label(each), _value(each.a), _value(each.b)) for each in differences if not each.has_text]
         if rows:
             blocks.append(Grid(("", *self.titles), rows))
         if chapter == "board":
             blocks.extend(self._distances())
-        blocks.extend(self._text(each) for each in differences if _has_text(each))
+        blocks.extend(self._text(each) for each in differences if each.has_text)
         return Section(f"chapter-{chapter}", self.comparison.chapters[chapter], blocks)
 
     def _text(self, difference: Difference) -> Section:
@@ -237,7 +235,7 @@ class _Book:
         difference = self.by_path.get(path)
         if difference is None:
             return path
-        to = path.replace(".", "-") if _has_text(difference) else f"chapter-{difference.chapter}"
+        to = path.replace(".", "-") if difference.has_text else f"chapter-{difference.chapter}"
         return Link(to, titled(difference.name).lower())
 
 
@@ -245,10 +243,6 @@ def _figures(each: Apart) -> tuple[str, str, str]:
     """Return the share of games that diverge, and the means until they do."""
     means = (f"{each.choices:.0f}", f"{each.round:.1f}") if each.partings else ("–", "–")
     return f"{each.share:.0%}", *means
-
-
-def _has_text(difference: Difference) -> bool:
-    return any(side is not None and side.parts for side in (difference.a, difference.b))
 
 
 def _name(difference: Difference) -> str:

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from interpreter.base.plurals import counted, titled
-from interpreter.compare.side_by_side import SIZES, Board, Means, titles_of
+from interpreter.compare.side_by_side import SIZES, Board, Counts, Means, pair_rows, titles_of
 from interpreter.drawing.board import drawn
 from interpreter.drawing.picture import picture_of, unplayed
 from interpreter.pages.page import Block, Drawing, Grid, Page, Paragraph, Section
 
-__all__ = ["FamilyGames", "Matrix", "family_page"]
+__all__ = ["FamilyGames", "family_page"]
 
 
 class FamilyGames(Struct, frozen=True):
@@ -27,18 +27,12 @@ class FamilyGames(Struct, frozen=True):
     refused: Mapping[str, str] = {}
 
 
-class Matrix(Struct, frozen=True):
-    """Titles of rulesets, and for each pair of their indices the number of differences in play and of all
-    differences."""
-
-    titles: Sequence[str]
-    pairs: Mapping[tuple[int, int], tuple[int, int]]
-
-
-def family_page(title: str, boards: Sequence[Board], games: FamilyGames | None, matrix: Matrix) -> Page:
-    """Return the page."""
-    sections = (*_boards(boards), *(_games(games) if games is not None else ()), _matrix(matrix))
-    lead = f"{counted(len(matrix.titles), 'ruleset')} on {counted(len(boards), 'board')}."
+def family_page(
+    title: str, boards: Sequence[Board], games: FamilyGames | None, names: Sequence[str], counts: Counts
+) -> Page:
+    """Return the page about rulesets of these names."""
+    sections = (*_boards(boards), *(_games(games) if games is not None else ()), _matrix(names, counts))
+    lead = f"{counted(len(names), 'ruleset')} on {counted(len(boards), 'board')}."
     return Page(title, (Paragraph(lead, "lead"),), sections, wide=True)
 
 
@@ -99,19 +93,11 @@ def _common(means: Mapping[str, Mapping[str, float]]) -> list[str]:
     return [name for name in known if 2 * sum(name in values for values in means.values()) >= len(means)]
 
 
-def _matrix(matrix: Matrix) -> Section:
-    rows = [
-        (f"{y + 1}", title, *(_pair(matrix, x, y) for x in range(len(matrix.titles) - 1)))
-        for y, title in enumerate(matrix.titles)
-    ]
-    columns = ("", "ruleset", *(str(number) for number in range(1, len(matrix.titles))))
+def _matrix(names: Sequence[str], counts: Counts) -> Section:
+    columns = ("", "ruleset", *map(str, range(1, len(names))))
     text = "Rules and tables that differ in play / all that differs, for each pair."
-    return Section("differences", "Differences", (Paragraph(text), Grid(columns, rows, heads=2)))
-
-
-def _pair(matrix: Matrix, x: int, y: int) -> str:
-    counts = matrix.pairs.get((x, y))
-    return "/".join(map(str, counts)) if counts else "·" if x == y else ""
+    grid = Grid(columns, pair_rows(names, counts), heads=2)
+    return Section("differences", "Differences", (Paragraph(text), grid))
 
 
 def _number(number: float | None) -> str:

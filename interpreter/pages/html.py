@@ -20,6 +20,7 @@ __all__ = ["document", "element", "html_of", "inline", "notebook_cell", "prose"]
 _CODE = re.compile(r"`([^`]+)`")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _EMPTY = frozenset({"br", "input", "meta"})
+_MARKS = {elements.Code: "code", elements.Slot: "var", elements.Strong: "strong"}
 _PIECE = 8
 _UNFOLD = """\
 const button = document.querySelector(".unfold");
@@ -257,13 +258,9 @@ def _word(word: elements.Inline) -> str:
     match word:
         case str():
             return prose(word)
-        case elements.Code(text):
-            return element("code", escape(text))
-        case elements.Slot(text):
-            return element("var", escape(text))
         case elements.Id(text):
             return element("span", escape(text), class_="id")
-        case elements.Strong(text):
-            return element("strong", escape(text))
         case elements.Link(to, text):
             return element("a", escape(text), href=f"#{to}")
+        case _:
+            return element(_MARKS[type(word)], escape(word.text))

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from types import UnionType
 
 from interpreter.base.plurals import titled
-from interpreter.base.source import Span
 from interpreter.base.yaml_values import word
 from interpreter.compare.play_order import Topic, in_force, nodes_of
 from interpreter.engine.ruleset import Ruleset
@@ -51,7 +50,7 @@ class Teller:
         self.ruleset, self.model = ruleset, ruleset.model
         documents = ruleset.composition.documents
         self._titles = {each.id: each.title for each in documents}
-        self._links = {
+        self._targets = {
             name: f"{_IDS[section]}-{name}" for section in ("tables", "rules") for name in getattr(self.model, section)
         }
 
@@ -83,7 +82,7 @@ class Teller:
         return type_in_words(self.ruleset, type_).replace("_", " ")
 
     def code(self, tree: Core | Node) -> Code:
-        return Code(_text(tree.span))
+        return Code(tree.span.on_one_line)
 
     def guard(self, entry: Entry) -> tuple[Inline, ...]:
         """Return the conditions under which a layer applies."""
@@ -95,7 +94,9 @@ class Teller:
         phrase = next(iter((phrases or {}).values()), None)
         if phrase is None or not phrase.parts:
             return ()
-        parts = (part if isinstance(part, str) else plural(part) or Slot(_text(part.span)) for part in phrase.parts)
+        parts = (
+            part if isinstance(part, str) else plural(part) or Slot(part.span.on_one_line) for part in phrase.parts
+        )
         return ("“", *parts, "”")
 
     # --- statements
@@ -160,7 +161,7 @@ class Teller:
         pairs: list[tuple[Words, Words]] = []
         for line in layer.body:
             assert isinstance(line, core.Requirement)
-            text = _text(line.span if line.bind is not None else line.test.span)
+            text = (line.span if line.bind is not None else line.test.span).on_one_line
             words: list[Inline] = []
             for each in self._quoted(_fresh(line.cites, seen)):
                 words += [each.told, " ", Id(each.id), " "]
@@ -182,7 +183,7 @@ class Teller:
         said = self.template(self.model.says.get(f"{ask.name}.{option.name}"))
         parts: list[Inline] = [Strong(titled(option.name).lower()), *((" ", *said) if said else ())]
         for place, choice in enumerate(option.choices):
-            parts += [", with " if place == 0 else " and ", Code(f"{choice.name} in {_text(choice.items.span)}")]
+            parts += [", with " if place == 0 else " and ", Code(f"{choice.name} in {choice.items.span.on_one_line}")]
         for place, test in enumerate(option.tests):
             parts += [", where " if place == 0 else " and ", self.code(test)]
         if option.guard is not None:
@@ -256,7 +257,7 @@ class Teller:
         if topic.section == "rules":
             entries = [entries[layer.layer] for layer in in_force(self.model, topic.name)]
         places = [Code(f"{entry.span.file.name}:{entry.span.line}") for entry in entries]
-        links = {name: id for name, id in self._links.items() if (topic.section, topic.name) != ("rules", name)}
+        links = {name: id for name, id in self._targets.items() if (topic.section, topic.name) != ("rules", name)}
         blocks: list[Block] = []
         for entry, place in zip(entries, places, strict=True):
             if len(entries) > 1:
@@ -288,10 +289,6 @@ def _fresh(ids: Iterable[str], seen: set[str]) -> list[str]:
     fresh = [id for id in dict.fromkeys(ids) if id not in seen]
     seen.update(fresh)
     return fresh
-
-
-def _text(span: Span) -> str:
-    return " ".join(span.text.split())
 
 
 def sentence(text: str) -> str:

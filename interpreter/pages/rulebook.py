@@ -62,14 +62,13 @@ def rulebook_of(ruleset: Ruleset, players: int | None = None, settings: dict[str
     return Book(ruleset, players, settings or default_settings(ruleset.model)).page()
 
 
-class Book:
+class Book(Teller):
     """Writer of the rulebook of one ruleset, and of its parts for other pages."""
 
     def __init__(self, ruleset: Ruleset, players: int | None, settings: dict[str, Value]) -> None:
-        self.ruleset, self.model, self.composition = ruleset, ruleset.model, ruleset.composition
-        self.players, self.settings = players, settings
+        super().__init__(ruleset)
+        self.composition, self.players, self.settings = ruleset.composition, players, settings
         self.places = places_of(ruleset.model)
-        self.teller = Teller(ruleset)
 
     def page(self) -> Page:
         chapters = (
@@ -124,7 +123,7 @@ class Book:
         cites = [id for each in components for id in each.cites]
         if components:
             yield component_grid(components)
-        cites += self.teller.cites_of(layers[-1] for layers in self.composition.sections.get("tokens", {}).values())
+        cites += self.cites_of(layers[-1] for layers in self.composition.sections.get("tokens", {}).values())
         if tokens := [kind for kind in self.model.kinds.values() if kind.totals is not None]:
             yield self.token_grid(tokens)
         kinds = [
@@ -134,7 +133,7 @@ class Book:
         ]
         if kinds:
             yield Grid(("kind", "members"), kinds)
-        yield from self.teller.folded_statements(cites)
+        yield from self.folded_statements(cites)
 
     def token_grid(self, kinds: Iterable[Kind]) -> Grid:
         """Return a table of the numbers of tokens of some kinds."""
@@ -151,8 +150,8 @@ class Book:
         if self.model.card_kinds[kind].attributes:
             blocks.append(self.card_grid(kind, cards))
         entries = self.composition.sections.get("cards", {}).get(kind, [])
-        cites = [*self.teller.cites_of(entries), *self._cites_of_files("deck")]
-        blocks.extend(self.teller.folded_statements(cites))
+        cites = [*self.cites_of(entries), *self._cites_of_files("deck")]
+        blocks.extend(self.folded_statements(cites))
         return Section(f"cards-{kind}", titled(kind), tuple(blocks))
 
     def card_grid(self, kind: str, cards: Sequence[CardRow]) -> Grid:
@@ -191,7 +190,7 @@ class Book:
             yield Paragraph(f"The places of a {graph.node}{of}:")
             yield Grid(("place", *(column.replace("_", " ") for column in graph.place)), rows)
         entries = self.composition.sections.get("graph", {}).get("graph", [])
-        yield from self.teller.folded_statements([*self.teller.cites_of(entries), *self._cites_of_files("map")])
+        yield from self.folded_statements([*self.cites_of(entries), *self._cites_of_files("map")])
         for key, about in (("length", "The length of a link, from one end to the other: "), ("takes", "Its places: ")):
             texts = [text for entry in entries if (text := word(entry.get(key)))]
             if texts and not texts[-1].isidentifier():
@@ -254,14 +253,14 @@ class Book:
         files = list(dict.fromkeys(entry.file for entry in entries))
         changed = [Paragraph(("From ", *joined([Code(file) for file in files]), "."), "aside")] if files[1:] else []
         used = [Paragraph(("Read by ", *joined(users), "."))] if users else []
-        statements = self.teller.folded_statements(table.cites)
+        statements = self.folded_statements(table.cites)
         blocks = (*about, *origin, self.grid(table), *changed, *used, *statements)
-        return Section(f"table-{table.name}", self.teller.heading("tables", table.name), blocks)
+        return Section(f"table-{table.name}", self.heading("tables", table.name), blocks)
 
     def _topics_with(self, is_sought: Callable[[object], bool]) -> list[Inline]:
         """Return links to the rules in which a node passes a test, in the order of play."""
         topics = (topic for topics in self.places.values() for topic in topics)
-        return [self.teller.link(topic) for topic in topics if any(map(is_sought, nodes_of(self.model, topic)))]
+        return [self.link(topic) for topic in topics if any(map(is_sought, nodes_of(self.model, topic)))]
 
     def grid(self, table: Table, changed: frozenset[tuple[int, ...]] = frozenset()) -> Grid:
         """Return a table with the values of its last key as columns and those of the others as rows. ``changed`` cells
@@ -320,8 +319,8 @@ class Book:
             if chosen:
                 columns = ("", "holds", "initially", "visible to", "")
                 blocks += [Paragraph(Strong(title)), _full(Grid(columns, list(map(self._holder, chosen))))]
-        cites = self.teller.cites_of(entry for group in groups for entry in self._entries(group))
-        blocks.extend(self.teller.folded_statements(cites))
+        cites = self.cites_of(entry for group in groups for entry in self._entries(group))
+        blocks.extend(self.folded_statements(cites))
         roles = list(self.model.roles.values())
         if len(roles) > 1:
             rows = [
@@ -341,7 +340,7 @@ class Book:
         lasts = f"for a {group.lasts}" if group.lasts != "game" else ""
         remark = "; ".join(text for text in (about, lasts) if text)
         seen = group.seen if isinstance(group.type, HolderType) or group.seen != "everyone" else ""
-        return titled(group.name), self.teller.type_text(group.type), self._first(group), seen, remark
+        return titled(group.name), self.type_text(group.type), self._first(group), seen, remark
 
     def _first(self, group: Group) -> Words:
         match group.starts:
@@ -350,10 +349,10 @@ class Book:
             case "rest":
                 return "unlimited" if group.unlimited else "the rest"
             case "value" if group.start is not None:
-                text = " ".join(group.start.span.text.split())
+                text = group.start.span.on_one_line
                 if text in ("[]", "none"):
                     return "nothing"
-                return self.teller.reference("tables", text) if text in self.model.tables else Code(text)
+                return self.reference("tables", text) if text in self.model.tables else Code(text)
             case _:
                 return "nothing"
 
@@ -365,12 +364,12 @@ class Book:
             shown = self.ruleset.names.text(value, setting.type) if value is not None else "left to the game"
             words: list[Inline] = [setting.about or "", ". " if setting.about else "", "Here: ", Strong(shown), "."]
             if setting.check:
-                words += [" Allowed values: ", self.teller.link(Topic("rules", setting.check)), "."]
+                words += [" Allowed values: ", self.link(Topic("rules", setting.check)), "."]
             pairs.append((titled(setting.name), tuple(words)))
-            cites += self.teller.cites_of(self.composition.layers("settings", setting.name))
+            cites += self.cites_of(self.composition.layers("settings", setting.name))
         if pairs:
             yield Facts(pairs)
-        yield from self.teller.folded_statements(cites)
+        yield from self.folded_statements(cites)
 
     # --- play
 
@@ -379,7 +378,7 @@ class Book:
             return
         items = []
         for phase, guard in zip(self.model.phases, self.model.phase_guards, strict=True):
-            condition = (", when ", self.teller.code(guard.value)) if guard is not None else ()
+            condition = (", when ", self.code(guard.value)) if guard is not None else ()
             items.append((Link(f"chapter-{phase}", self.phase_title(phase)), *condition))
         first: tuple[Block, ...] = ()
         if self.model.setup:
@@ -398,10 +397,10 @@ class Book:
 
     @property
     def setup_title(self) -> str:
-        return self.teller.said(self.model.setup) or "Setting up"
+        return self.said(self.model.setup) or "Setting up"
 
     def phase_title(self, phase: str) -> str:
-        return self.teller.said(phase) or titled(phase)
+        return self.said(phase) or titled(phase)
 
     def _play(self) -> Iterator[Section]:
         if self.model.setup:
@@ -412,16 +411,16 @@ class Book:
         yield self._chapter("standing", "Standing rules", self.places["standing"])
 
     def _chapter(self, name: str, title: str, topics: Iterable[Topic]) -> Section:
-        return Section(f"chapter-{name}", title, list(map(self.teller.section, topics)))
+        return Section(f"chapter-{name}", title, list(map(self.section, topics)))
 
     def _end(self) -> Iterator[Section]:
         blocks: list[Block | Section] = []
         if self.model.ranking:
-            keys = [(self.teller.code(key), " – the most first") for key in self.model.ranking]
+            keys = [(self.code(key), " – the most first") for key in self.model.ranking]
             blocks += [Paragraph("Seats are ranked by these, one after the other:"), Listing(keys, numbered=True)]
             blocks.append(Paragraph("Seats that are equal in all of them share the place."))
-        blocks += self.teller.statements(self.model.ranking_cites)
-        blocks += map(self.teller.section, self.places["result"])
+        blocks += self.statements(self.model.ranking_cites)
+        blocks += map(self.section, self.places["result"])
         yield Section("result", "Result", tuple(blocks))
         others = self._chapter("others", "Further rules", self.places["others"])
         if others.blocks:
@@ -442,7 +441,7 @@ class Book:
         readers = self._topics_with(lambda node: isinstance(node, core.SettingValue) and node.name == name)
         used = (Paragraph(("Read by ", *joined(readers), ".")),) if readers else ()
         front = (Paragraph(f"{titled(about)}."),) if about else ()
-        blocks = (*front, Facts(readings), *used, *self.teller.statements(doubt.answers))
+        blocks = (*front, Facts(readings), *used, *self.statements(doubt.answers))
         return Section(f"interpretation-{name}", titled(name), blocks)
 
     def _origin(self) -> Iterator[Section]:
@@ -468,15 +467,13 @@ class Book:
         rows: list[tuple[Words, ...]] = []
         for section in ("rules", "tables", "triggers", "standing", *STATE_SECTIONS, "graph"):
             for name, entries in self.composition.sections.get(section, {}).items():
-                head: Inline = self.teller.reference(section, name)
+                head: Inline = self.reference(section, name)
                 for entry in entries:
                     if entry.covers is None:
                         continue
                     how, target, _ = entry.covers
                     place = f"{entry.span.file.name}:{entry.span.line}"
-                    rows.append(
-                        (head, (f"{how} ", Code(target)), Code(entry.file), self.teller.guard(entry), Code(place))
-                    )
+                    rows.append((head, (f"{how} ", Code(target)), Code(entry.file), self.guard(entry), Code(place)))
                     head = ""
         if rows:
             yield Grid(("", "overrides", "from", "condition", "place"), rows)
@@ -487,7 +484,7 @@ class Book:
             yield from (Strong(letter.upper()), " ")
             for place, name in enumerate(group):
                 yield " · " if place else ""
-                yield Link(self.teller.link(Topic("rules", name)).to, titled(name).lower())
+                yield Link(self.link(Topic("rules", name)).to, titled(name).lower())
             yield " "
 
 

@@ -15,13 +15,11 @@ from math import ceil
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interpreter.base.diagnostics import RulesetError
 from interpreter.base.plurals import counted, titled
-from interpreter.base.suggest import did_you_mean, without_suggestion
 from interpreter.base.yaml_values import word, words
-from interpreter.compare.side_by_side import family_title
+from interpreter.compare.operands import title_of
 from interpreter.engine.citations import citations_of
-from interpreter.engine.ruleset import Ruleset, find, load_document
+from interpreter.engine.ruleset import Ruleset, load_document
 from interpreter.engine.setup import default_settings
 from interpreter.kernel.state import Value
 from interpreter.pages.page import (
@@ -50,7 +48,7 @@ from interpreter.reading.yaml import Mapping
 from interpreter.sections.declarations import Entry, cites_below
 from interpreter.sections.documents import STATE_SECTIONS
 
-__all__ = ["KINDS", "ROOM", "lines_of", "part_named", "sheet_of", "sheet_of_file"]
+__all__ = ["KINDS", "ROOM", "lines_of", "sheet_of", "sheet_of_file"]
 
 KINDS = ("overlay", "map", "edition")
 """Kinds of files that have a sheet, beside rulesets."""
@@ -80,7 +78,7 @@ def sheet_of(ruleset: Ruleset, players: int | None = None, settings: dict[str, V
     """Return the sheet of a ruleset: what its map and overlays change in its edition."""
     files = ruleset.composition.documents
     layers = [*_editions(files), *(file.title for file in files if file.kind in ("map", "overlay"))]
-    lead = _lead(family_title(ruleset), layers, str(ruleset.players))
+    lead = _lead(ruleset, layers, str(ruleset.players))
     part = _part(ruleset, [file for file in files if file.kind in _ABOVE])
     return _page(ruleset.title, lead, [part], players, settings)
 
@@ -101,27 +99,11 @@ def sheet_of_file(shelf: Shelf, document: Document, players: int | None = None) 
     if players is not None:
         parts[0].ruleset.check_players(players)
     editions = [title for host in hosts for title in _editions(host.files)] if document.kind != "edition" else []
-    lead = _lead(family_title(parts[0].ruleset), [", ".join(dict.fromkeys(editions))], str(document.players or ""))
+    lead = _lead(parts[0].ruleset, [", ".join(dict.fromkeys(editions))], str(document.players or ""))
     return _page(document.title, lead, parts, players, None)
 
 
 # --- files
-
-
-def part_named(name: str) -> tuple[Shelf, Document] | None:
-    """Return the overlay, map or edition of an id or path, and the shelf of its neighbours; None if it is none of
-    these. Raises :class:`RulesetError` if it cannot be read or the id is misspelt."""
-    shelf, document, diagnostics = find(name)
-    for kind in KINDS if document is None else ():
-        if shelf.find(kind, name) is not None:
-            document, problems = shelf.read(kind, name)
-            if document is None:
-                raise RulesetError(problems)
-            break
-    for each in diagnostics if document is None else ():
-        if each.code == "E030" and (near := did_you_mean(name, (id for kind in KINDS for id in shelf.ids(kind)))):
-            raise RulesetError([replace(each, message=without_suggestion(each.message) + near)])
-    return (shelf, document) if document is not None and document.kind in KINDS else None
 
 
 class _Host(Struct, frozen=True):
@@ -188,7 +170,8 @@ def _editions(files: Sequence[Document]) -> list[str]:
     return [file.title for file in files if file.kind == "edition" and file.id not in extended]
 
 
-def _lead(family: str, layers: Sequence[str], players: str) -> str:
+def _lead(ruleset: Ruleset, layers: Sequence[str], players: str) -> str:
+    family = title_of(ruleset, "family")
     return " · ".join(dict.fromkeys(filter(None, (family, *layers, f"{players} players" if players else ""))))
 
 
@@ -327,7 +310,7 @@ class _Telling:
                 ids = self._ids(entry for entry in entries if entry.name == name)
                 blocks: list[Block] = [Paragraph(ids)] if ids else []
                 blocks.append(replace(grid, long=True))
-                yield Section(f"{self.prefix}table-{name}", self.book.teller.heading("tables", name), tuple(blocks))
+                yield Section(f"{self.prefix}table-{name}", self.book.heading("tables", name), tuple(blocks))
 
     def _ids(self, entries: Iterable[Entry]) -> Words:
         """Return the ids of the statements that a table replaces."""
@@ -340,7 +323,7 @@ class _Telling:
         items: list[Words] = []
         for section, entry in self.entries:
             if section in (*_RULES, *STATE_SECTIONS) and not self._cites(entry):
-                name, about = Strong(self.book.teller.heading(section, entry.name)), entry.remarks.about
+                name, about = Strong(self.book.heading(section, entry.name)), entry.remarks.about
                 if section in _RULES and about and (entry.covers is not None or not self.cited):
                     items.append((name, ": ", sentence(about)))
                 elif entry.covers is not None and not self.cited:

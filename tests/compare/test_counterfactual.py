@@ -33,19 +33,19 @@ def test_what_does_not_matter_changes_nothing(pebbles: Ruleset) -> None:
     pairs = list(finished(continuations(fork, bots, range(5))))
     assert len({row.as_dict()["decisions"] for row, _ in pairs}) > 1
     assert [a.as_dict() for a, _ in pairs] == [b.as_dict() for _, b in pairs]
-    assert compared(pebbles, pairs)["other_winner"] == 0
-    assert (at_once(fork)["options"], at_once(fork)["state"]) == ([7, 7], [])  # six of them take pebbles
+    assert compared(pebbles, pairs).other_winner == 0
+    assert (at_once(fork).options, at_once(fork).state) == ([7, 7], [])  # six of them take pebbles
     assert game.digest() == before
 
 
 def test_a_setting_changes_from_there_on(pebbles: Ruleset) -> None:
     game = pebbles.new_game(2, seed=1)
     fork = forked(game, changes_of(game, ["most=1", "last_pebble=goes"]), None)
-    assert at_once(fork)["options"] == [7, 3]
+    assert at_once(fork).options == [7, 3]
     pairs = list(finished(continuations(fork, bots, range(6))))
     assert all(after.decisions >= 15 for _, after in pairs)  # each takes one pebble, or none
     found: Any = compared(pebbles, pairs)
-    assert found["rounds"]["difference"] == found["rounds"]["after"] - found["rounds"]["before"] > 0
+    assert found.rounds.difference == found.rounds.after - found.rounds.before > 0
 
 
 def test_another_choice(pebbles: Ruleset) -> None:
@@ -54,8 +54,8 @@ def test_another_choice(pebbles: Ruleset) -> None:
     kept = game.decision.options[0].as_dict()
     fork = forked(game, changes_of(game, ["pull black 2"]), kept)
     found = at_once(fork)
-    assert {"path": "heap.black", "before": 6, "after": 4} in found["state"]
-    assert {"path": "heap.white", "before": 8, "after": 9} in found["state"]
+    assert {"path": "heap.black", "before": 6, "after": 4} in found.state
+    assert {"path": "heap.white", "before": 8, "after": 9} in found.state
     pairs = list(finished(continuations(fork, bots, range(3))))
     assert all(a.decisions for a, _ in pairs)
 
@@ -84,8 +84,8 @@ def test_no_share_can_differ_by_more_than_all(pebbles: Ruleset) -> None:
         Row(1, 1, 1, 1, 0.0, places, ((0,), (0,)), {measure.name: [] for measure in pebbles.model.measures})
         for places in ((1, 2), (2, 1))
     )
-    share = compared(pebbles, [(first, second), (first, first)])["share"][1]
-    assert (share["difference"], share["low"], share["high"]) == (0.5, -1, 1)
+    share = compared(pebbles, [(first, second), (first, first)]).share[1]
+    assert (share.difference, share.low, share.high) == (0.5, -1, 1)
 
 
 def test_what_no_pair_has_in_both_branches_has_no_line(tmp_path: Path) -> None:
@@ -95,9 +95,9 @@ def test_what_no_pair_has_in_both_branches_has_no_line(tmp_path: Path) -> None:
     ruleset = load(folder / "pebbles" / "pebbles.yaml")
     fork = forked(ruleset.new_game(2, seed=1), changes_of(ruleset.new_game(2, seed=1), ["most=1"]), None)
     found: Any = compared(ruleset, list(finished(continuations(fork, bots, range(3)))))
-    assert "pebbles" in found["measures"]
-    lines = chain(*found["measures"].values(), *found["curves"].values())
-    assert all(each["games"] for each in lines)
+    assert "pebbles" in found.measures
+    lines = chain(*found.measures.values(), *found.curves.values())
+    assert all(each.games for each in lines)
 
 
 def test_a_choice_that_the_changed_game_refuses(pebbles: Ruleset) -> None:
@@ -171,7 +171,7 @@ def forked_with(game: Game, ruleset: Ruleset, again: Callable[[Ruleset, str], Ga
 def test_an_overlay_applies_from_there_on(pebbles: Ruleset, tmp_path: Path) -> None:
     game = pebbles.new_game(2, seed=1)
     fork = forked_with(game, with_overlay(tmp_path, ONE_AT_A_TIME))
-    assert (fork.other, at_once(fork)["options"]) == (None, [7, 3])
+    assert (fork.other, at_once(fork).options) == (None, [7, 3])
     assert all(b.decisions > a.decisions for a, b in finished(continuations(fork, bots, range(5))))
     assert game.ruleset is pebbles
 
@@ -188,7 +188,7 @@ def test_an_overlay_that_only_changes_what_is_over_changes_nothing(
         assert game.decision is not None
         game.apply(game.decision.options[-1])
         fork = forked_with(game, other)
-        assert (fork.other, at_once(fork)["state"]) == (None, [])
+        assert (fork.other, at_once(fork).state) == (None, [])
         pairs = list(finished(continuations(fork, bots, range(4))))
         assert [a.as_dict() for a, _ in pairs] == [b.as_dict() for _, b in pairs]
 
@@ -201,7 +201,7 @@ def test_a_rule_that_is_being_carried_out_ends_as_it_began(
     monkeypatch.setattr(runner, "PATIENCE", patience)
     game = pebbles.new_game(2, seed=1)
     fork = forked_with(game, with_overlay(tmp_path, LAST_ROUND))
-    assert (fork.other, at_once(fork)["options"]) == (None, [7, 7])
+    assert (fork.other, at_once(fork).options) == (None, [7, 7])
     assert {b.decisions for _, b in finished(continuations(fork, bots, range(5)))} == {4}
     assert (fork.changed(0).runner.compiled is not None) == (patience == 0)
 

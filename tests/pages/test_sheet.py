@@ -10,11 +10,12 @@ from click.testing import CliRunner
 
 from interpreter.base.yaml_values import words
 from interpreter.cli.main import cli
+from interpreter.compare.operands import file_named
 from interpreter.engine.ruleset import load
 from interpreter.pages.html import html_of
 from interpreter.pages.markdown import markdown_of
 from interpreter.pages.page import Drawing, Grid, Page
-from interpreter.pages.sheet import KINDS, ROOM, lines_of, part_named, sheet_of, sheet_of_file
+from interpreter.pages.sheet import KINDS, ROOM, lines_of, sheet_of, sheet_of_file
 from interpreter.reading.files import Shelf, shelf_for
 from interpreter.reading.statements import statements_of
 from tests.pages.reading import Read
@@ -162,9 +163,7 @@ def test_files_without_statements_are_told_by_their_words(tmp_path: Path) -> Non
         "    does: |\n      base()\n  bidding:\n    wraps: goofspiel\n    does: |\n      base()\n",
         encoding="utf-8",
     )
-    found = part_named(path.as_posix())
-    assert found is not None
-    text = markdown_of(sheet_of_file(*found))
+    text = markdown_of(sheet_of_file(*file_named(path.as_posix())))
     assert "**Award**: Nobody is told." in text
     assert "**Bidding** `base()`" in text
 
@@ -179,9 +178,7 @@ def test_files_without_statements_are_told_by_their_words(tmp_path: Path) -> Non
     ids=lambda path: path.stem,
 )
 def test_files_of_others_have_sheets_too(path: Path) -> None:
-    found = part_named(path.as_posix())
-    assert found is not None
-    page = sheet_of_file(*found)
+    page = sheet_of_file(*file_named(path.as_posix()))
     assert lines_of(page) <= ROOM[page.sheet]
     files = (path, path.parents[1] / "family.yaml")  # an edition that changes nothing has the sheet of its family
     assert told(page)

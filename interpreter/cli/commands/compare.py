@@ -332,9 +332,7 @@ def _text(comparison: Comparison, names: Sequence[str], played: Played | None, f
 
 def _numbers(comparison: Comparison, most: int) -> Iterator[str]:
     """Yield the number of differences of each chapter, in at most this number of lines."""
-    numbers = [
-        (title, str(count)) for chapter, title in comparison.chapters.items() if (count := len(comparison.of(chapter)))
-    ]
+    numbers = [(comparison.chapters[each], str(len(found))) for each, found in comparison.by_chapter.items()]
     beside = -(-len(numbers) // max(1, most))
     high = -(-len(numbers) // beside)
     room = (width() - 2) // beside - max(len(number) for _, number in numbers) - 4
@@ -346,23 +344,19 @@ def _numbers(comparison: Comparison, most: int) -> Iterator[str]:
 
 def _listed(comparison: Comparison) -> Iterator[str]:
     room = max(_LEAST, min(width(), _MOST))
-    for chapter, title in comparison.chapters.items():
-        differences = comparison.of(chapter)
-        if not differences:
-            continue
+    for chapter, differences in comparison.by_chapter.items():
         yield ""
-        yield styled(title, bold=True)
-        short = [each for each in differences if not _is_long(each)]
-        rows: list[tuple[str, ...]] = [(each.within, _value(each.a), "→", _value(each.b)) for each in short]
-        yield from _short(rows, room)
+        yield styled(comparison.chapters[chapter], bold=True)
+        short = [each for each in differences if not each.has_text]
+        yield from _short([(each.within, _value(each.a), "→", _value(each.b)) for each in short], room)
         for each in differences:
-            if _is_long(each):
+            if each.has_text:
                 yield from _long(each, room)
         if chapter == "board" and comparison.graph is not None:
             yield from _distances(comparison.graph)
 
 
-def _short(rows: list[tuple[str, ...]], width: int) -> Iterator[str]:
+def _short(rows: list[tuple[str, str, str, str]], width: int) -> Iterator[str]:
     """Yield short differences on one line each, and longer ones on a line for each side."""
     narrow = [row for row in rows if sum(map(len, row)) + 8 <= width]
     yield from unheaded(narrow)
@@ -370,10 +364,6 @@ def _short(rows: list[tuple[str, ...]], width: int) -> Iterator[str]:
         yield f"  {name}"
         yield from wrap(a, width - 6, initial_indent="    - ", subsequent_indent="      ")
         yield from wrap(b, width - 6, initial_indent="    + ", subsequent_indent="      ")
-
-
-def _is_long(difference: Difference) -> bool:
-    return any(side is not None and side.parts for side in (difference.a, difference.b))
 
 
 def _value(side: Side | None) -> str:

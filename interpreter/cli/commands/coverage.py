@@ -105,7 +105,9 @@ def command(
             refused(f"no rulebook here has a statement of the kind `{kind}`{near}")
     for coverage in coverages:
         if not coverage.counted:
-            refused(_without_statements(coverage.rulebook, shelves[coverage.rulebook]))
+            folders = ", ".join(f"`{root.as_posix()}`" for root in shelves[coverage.rulebook].roots)
+            place = f"`<family>/statements/*.csv` of {folders}"
+            refused(f"no statements of the rulebook `{coverage.rulebook}` found in {place}")
     if games is not None and not books:
         books.update(_books(rulebook, ruleset))
     played = {book: _reached(book, each, shelves[book], games) for book, each in books.items() if games is not None}
@@ -127,11 +129,6 @@ def _reached(book: str, rulesets: list[Ruleset], shelf: Shelf, games: int) -> Re
     from interpreter.testing.suite import suite_of
 
     return reached(book, rulesets, suite_of(shelf=shelf), games, lambda numbers: counted(numbers, games, book))
-
-
-def _without_statements(book: str, shelf: Shelf) -> str:
-    folders = ", ".join(f"`{root.as_posix()}`" for root in shelf.roots)
-    return f"no statements of the rulebook `{book}` found in `<family>/statements/*.csv` of {folders}"
 
 
 def _write(coverages: list[Coverage], shelves: Iterable[Shelf], page: str) -> None:
@@ -193,8 +190,7 @@ def _json(coverage: Coverage, played: Reached | None) -> dict[str, Json]:
         "play": None
         if played is None
         else {
-            "games": played.games,
-            "tables": played.tables,
+            **picked(played, "games", "tables"),
             "unfinished": [game.as_data() for game in played.unfinished],
             "played": len(played.played),
             "shown": [{**_citation(citation), "scenario": scenario} for citation, scenario in played.shown],

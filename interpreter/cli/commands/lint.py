@@ -10,7 +10,7 @@ import click
 from msgspec.structs import replace
 
 from interpreter.cli import options
-from interpreter.cli.output import as_json, notice, say, say_lines
+from interpreter.cli.output import as_json, notice, picked, say, say_lines
 
 if TYPE_CHECKING:
     from interpreter.base.diagnostics import Diagnostic
@@ -74,12 +74,7 @@ def _report(findings: Sequence[Diagnostic], looked_at: Findings, elsewhere: bool
     from interpreter.cli.failures import way_on
 
     if output == "json":
-        data = {
-            "rulesets": looked_at.rulesets,
-            "skipped": looked_at.skipped,
-            "elsewhere": elsewhere,
-            "found": len(findings),
-        }
+        data = {**picked(looked_at, "rulesets", "skipped"), "elsewhere": elsewhere, "found": len(findings)}
         as_json({**data, "findings": as_data(findings)})
     elif output == "github":
         annotate(findings, looked_at.paths)

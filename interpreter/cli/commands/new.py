@@ -84,14 +84,12 @@ def command(kind: str | None, name: str | None, base: str | None, title: str | N
 # --- input
 
 
-def _prompted(
-    question: str, *, missing: str, type: click.ParamType[object] | None = None, default: str | None = None
-) -> str:
+def _prompted(question: str, *, missing: str, type: click.ParamType[object] | None = None) -> str:
     """Prompt for an answer. If stdin is no terminal, fail with the name of the missing argument."""
     if not _is_interactive():
         want = ", ".join(type.choices) if isinstance(type, click.Choice) else question.lower()
         raise click.UsageError(f"{missing} is missing: {want}")
-    return str(click.prompt(question, type=type, default=default, err=True))
+    return str(click.prompt(question, type=type, err=True))
 
 
 def _is_interactive() -> bool:
@@ -133,11 +131,13 @@ def _check_family(family: str, root: Path) -> None:
 
 
 def _ruleset(base: str | None, family: str | None, root: Path) -> Ruleset:
+    from interpreter.base.yaml_values import word
     from interpreter.engine.ruleset import load
+    from interpreter.reading.ruleset_files import rulesets_of
 
     shelf = _shelf(root)
     if base is None:
-        known = [id for id in shelf.ids("ruleset") if family in (None, _family_of(id, root))]
+        known = [each.id for each in rulesets_of(shelf) if family in (None, word(each.head.family))]
         if not known:
             refused(f"the family `{family}` has no ruleset yet")
         if not _is_interactive():
@@ -149,13 +149,6 @@ def _ruleset(base: str | None, family: str | None, root: Path) -> Ruleset:
     if family not in (None, ruleset.composition.family):
         refused(f"`{ruleset.id}` is of the family `{ruleset.composition.family}`, not `{family}`")
     return ruleset
-
-
-def _family_of(id: str, root: Path) -> str:
-    from interpreter.base.yaml_values import word
-
-    document, _ = _shelf(root).read("ruleset", id)
-    return word(document.head.family) if document else ""
 
 
 def _shelf(root: Path) -> Shelf:

@@ -72,13 +72,14 @@ def _page(request: options.Request, *, sheet: bool) -> Page:
 
 def _sheet_of_file(request: options.Request) -> Page | None:
     """Return the sheet of an overlay, map or edition; None if the name is none of these."""
-    from interpreter.pages.sheet import part_named, sheet_of_file
+    from interpreter.compare.operands import file_named
+    from interpreter.pages.sheet import KINDS, sheet_of_file
 
-    found = part_named(request.ruleset)
-    if found is None:
+    shelf, document = file_named(request.ruleset)
+    if document.kind not in KINDS:
         return None
     if request.overlays or request.settings:
         option = "with" if request.overlays else "set"
         raise click.UsageError(f"--{option} goes with a ruleset, and `{request.ruleset}` is none")
     with refused_for(LookupError, ValueError):
-        return sheet_of_file(*found, request.players)
+        return sheet_of_file(shelf, document, request.players)

@@ -12,7 +12,7 @@ import click
 from interpreter.base.diagnostics import readable
 from interpreter.base.extras import install_command
 from interpreter.cli import options
-from interpreter.cli.failures import wrong_value
+from interpreter.cli.failures import refused_for, wrong_value
 from interpreter.cli.output import notice
 
 __all__ = ["command"]
@@ -80,10 +80,8 @@ def command(
                 raise ValueError(f"got `{bot}`, want a program: `cmd:./mybot`; bots of the rulesets are offered anyway")
             CommandBot(bot)
     path = Path(data) if data is not None else _own_file()
-    try:
+    with refused_for(StoreError, about="cannot open the database of tables: "):
         hall = Hall(Store(path), pace, [*rulesets, *watch] if rulesets or watch else (), bots)
-    except StoreError as error:
-        raise click.ClickException(f"cannot open the database of tables: {error}") from None
     for damaged in hall.damaged:
         notice(readable(f"the table {damaged.id} is damaged and was put aside: {damaged.why}"))
     watched = Watch(hall).run if watch else None

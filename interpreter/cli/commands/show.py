@@ -14,7 +14,6 @@ from interpreter.cli import options
 from interpreter.cli.output import as_json, picked, say, say_heading, say_lines, say_rows, say_table, styled
 
 if TYPE_CHECKING:
-    from interpreter.base.source import Span
     from interpreter.engine.ruleset import Ruleset
     from interpreter.language.core import Expression
     from interpreter.language.model import CheckedTrigger, RuleLayer, TriggerCase
@@ -178,7 +177,7 @@ def _layer(layer: RuleLayer) -> _Data:
         **picked(layer, "layer", "file"),
         "covers": layer.covers or None,
         "part": layer.part or None,
-        "when": _on_one_line(layer.when.span) if layer.when is not None else None,
+        "when": layer.when.span.on_one_line if layer.when is not None else None,
         "cites": layer.cites,
         "place": str(layer.span),
     }
@@ -255,10 +254,10 @@ def _policy(ruleset: Ruleset, name: str) -> list[_Data]:
     return [
         {
             "decision": decision,
-            "when": " and ".join(_on_one_line(guard.span) for guard in _guards(way.when)) or None,
+            "when": " and ".join(guard.span.on_one_line for guard in _guards(way.when)) or None,
             "cites": way.cites,
             "lines": [
-                {"name": line.name or None, "place": str(line.span), "text": _on_one_line(line.span)}
+                {"name": line.name or None, "place": str(line.span), "text": line.span.on_one_line}
                 for line in way.lines
             ],
         }
@@ -276,10 +275,6 @@ def _guards(when: Expression | None) -> Iterator[Expression]:
         yield from _guards(when.right)
     elif when is not None:
         yield when
-
-
-def _on_one_line(span: Span) -> str:
-    return " ".join(span.text.split())
 
 
 def _tell_policy(data: list[_Data]) -> None:

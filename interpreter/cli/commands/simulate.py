@@ -158,10 +158,8 @@ def _locked(*files: Path | None) -> Path | None:
 
     named = [file for file in files if file is not None]
     for file in {file.resolve(): file for file in named}.values():
-        try:
+        with refused_for(StillRunning, remedy="; wait for its end, or name another file"):
             click.get_current_context().with_resource(only_writer(file))
-        except StillRunning as error:
-            refused(f"{error}; wait for its end, or name another file")
     return named[0] if named else None
 
 
@@ -182,10 +180,8 @@ def _journal(path: Path | None, plan: Plan, seed: int, resume: bool) -> tuple[Jo
         return None, []
     journal = Journal(path, plan, seed)
     if resume:
-        try:
+        with refused_for(OtherSimulation, remedy="; name another file, or remove this one"):
             return journal, journal.resume()
-        except OtherSimulation as error:
-            refused(f"{error}; name another file, or remove this one")
     if journal.path.exists():
         refused(f"{journal.path} has the games of an interrupted run: --resume goes on, or remove it")
     return journal, []

@@ -28,7 +28,8 @@ __all__ = ["annotate", "command", "own_files"]
 @options.all_option
 @click.option("--watch", "watching", is_flag=True, help="Check again at every save, until Ctrl-C.")
 @options.output_option("text", "json", "github")
-def command(targets: tuple[str, ...], overlays: tuple[str, ...], every: bool, watching: bool, output: str) -> None:
+@options.requested
+def command(request: options.Request, targets: tuple[str, ...], every: bool, watching: bool, output: str) -> None:
     """Check files of any kind, and every ruleset that contains them. Without arguments, those of the current folder if
     it has any, else all.
 
@@ -43,7 +44,7 @@ def command(targets: tuple[str, ...], overlays: tuple[str, ...], every: bool, wa
       regelwerk validate --watch my-town.yaml
       regelwerk validate rulesets/goofspiel/family.yaml -o github
     """
-    if overlays and not targets:
+    if request.overlays and not targets:
         raise click.UsageError("--with needs a PATH or ID that the overlay is stacked on")
     if every and targets:
         raise click.UsageError("--all goes without arguments")
@@ -53,8 +54,8 @@ def command(targets: tuple[str, ...], overlays: tuple[str, ...], every: bool, wa
     if not targets and not every and (targets := own_files()):
         skipped.append("files of other folders; `regelwerk validate --all` checks all files")
     if watching:
-        _watch(targets, overlays, output)
-    elif _check(targets, overlays, output, skipped=skipped):
+        _watch(targets, request.overlays, output)
+    elif _check(targets, request.overlays, output, skipped=skipped):
         raise click.exceptions.Exit(1)
 
 

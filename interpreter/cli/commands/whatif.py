@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import click
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from interpreter.base.plain_data import Json, Value
@@ -17,9 +19,10 @@ from interpreter.language.types import SEAT
 
 if TYPE_CHECKING:
     from interpreter.bots.player import Bot
-    from interpreter.compare.counterfactual import Difference, DifferenceByRound, Fork, Pair
+    from interpreter.compare.counterfactual import AtOnce, Compared, Difference, Fork, Pair
     from interpreter.engine.game import Game
     from interpreter.engine.ruleset import Ruleset
+    from interpreter.language.model import Measure
     from interpreter.play.game_records import SavedGame
     from interpreter.simulate.simulation import Unfinished
 
@@ -91,7 +94,8 @@ def command(
             tell(1)
     decision = fork.game.decision
     assert decision is not None
-    data: dict[str, Value] = {
+    once, result = at_once(fork), compared(fork.game.ruleset, pairs)
+    about: dict[str, Value] = {
         "ruleset": fork.game.ruleset.id,
         "at": at,
         "decision": decision.name,
@@ -102,13 +106,11 @@ def command(
         "seed": start,
         "continuations": len(pairs),
         "unfinished": [game.as_data() for game in unfinished],
-        "at_once": at_once(fork),
-        **compared(fork.game.ruleset, pairs),
     }
     if output == "json":
-        as_json(data)
+        as_json({**about, "at_once": once, **to_builtins(result)})
     else:
-        _text(fork.game, data)
+        _text(fork.game, about, once, result)
     done = len(pairs) + len(unfinished)
     finish(unfinished, f"{done} of {counted(games, 'continuation')} are done" if done < games else "")
 
@@ -122,10 +124,8 @@ def _fork(log: str, saved: SavedGame, at: int, texts: Sequence[str]) -> Fork:
     if at > len(saved.choices):
         raise click.UsageError(f"{log} has {counted(len(saved.choices), 'choice')}, not {at}")
     ruleset = ruleset_of(saved)
-    try:
+    with refused_for(Difference, about=f"{log}: "):
         game = replay_game(ruleset, saved, at)
-    except Difference as difference:
-        refused(f"{log}: {difference}")
     if game.decision is None:
         refused(f"the game is over after {at} choices, so there is no decision to change")
     made = saved.choices[at] if at < len(saved.choices) else {}
@@ -195,61 +195,59 @@ def _table(ruleset: Ruleset, names: str, saved: SavedGame) -> list[Bot]:
 # --- the difference
 
 
-def _text(game: Game, data: dict[str, Value]) -> None:
+def _text(game: Game, about: dict[str, Value], once: AtOnce, result: Compared) -> None:
     from interpreter.engine.decision import choice_text
 
     def who(seat: int) -> str:
         return game.table.names.text(seat, SEAT)
 
-    when = f"{data['ruleset']}, after {counted(data['at'], 'choice')}"
-    say(styled(f"{when}: {who(data['by'])} decides `{data['decision']}`", bold=True))
-    instead = f" instead of {choice_text(data['instead_of'])}" if data["instead_of"] is not None else ""
-    say(f"changed: {'; '.join(data['changes'])}{instead}")
-    before, after = data["at_once"]["options"]
-    where = "options at the next decision" if data["instead_of"] is not None else "options there"
+    def words(measure: Measure, found: Difference) -> list[str]:
+        return [who(part) if place == measure.seat else str(part) for place, part in enumerate(found.of or ())]
+
+    when = f"{about['ruleset']}, after {counted(about['at'], 'choice')}"
+    say(styled(f"{when}: {who(about['by'])} decides `{about['decision']}`", bold=True))
+    instead = f" instead of {choice_text(about['instead_of'])}" if about["instead_of"] is not None else ""
+    say(f"changed: {'; '.join(about['changes'])}{instead}")
+    before, after = once.options
+    where = "options at the next decision" if about["instead_of"] is not None else "options there"
     say(f"{where}: {before}, changed {after}" if before != after else f"{where}: {before}, as before")
-    for each in data["at_once"]["state"]:
+    for each in once.state:
         say(f"  {each['path']}: {_value(each['before'])} → {_value(each['after'])}")
-    count = data["continuations"]
+    count = about["continuations"]
     if not count:
         return
     say()
-    other = data["other_winner"]
-    played = f"{counted(count, 'continuation')} by {data['bots']}, seed {data['seed']}"
-    say(f"{played}; in {other} of them somebody else wins")
-    rows = [_row("rounds", data["rounds"]), _row("decisions", data["decisions"])]
-    for seat, share in enumerate(data["share"]):
-        rows.append(_row(f"wins of {who(seat)}, %", share, 100))
-    for measure in game.ruleset.model.measures:
-        for found in data["measures"].get(measure.name, ()):
-            words = [who(part) if place == measure.seat else str(part) for place, part in enumerate(found["of"])]
-            rows.append(_row(", ".join([measure.name.replace("_", " "), *words]), found))
+    played = f"{counted(count, 'continuation')} by {about['bots']}, seed {about['seed']}"
+    say(f"{played}; in {result.other_winner} of them somebody else wins")
+    rows = [_row("rounds", result.rounds), _row("decisions", result.decisions)]
+    rows += (_row(f"wins of {who(seat)}, %", share, 100) for seat, share in enumerate(result.share))
+    measures = {measure.name: measure for measure in game.ruleset.model.measures}
+    for name, measure in measures.items():
+        for found in result.measures.get(name, ()):
+            rows.append(_row(", ".join([name.replace("_", " "), *words(measure, found)]), found))
     say_table(("mean of", "as it was", "changed", "difference", "95 % interval"), rows)
-    for name, points in data["curves"].items():
-        _curve(game, name, points, who)
+    for name, points in result.curves.items():
+        means: defaultdict[str, dict[Value, float]] = defaultdict(dict)
+        for point in points:
+            means[", ".join(words(measures[name], point))][point.round] = point.difference or 0.0
+        _curve(name, means)
 
 
 def _row(name: str, found: Difference, times: int = 1) -> tuple[str, ...]:
-    def shown(key: Literal["before", "after", "difference", "low", "high"], sign: str = "") -> str:
-        number = found[key]
+    def shown(number: float | None, sign: str = "") -> str:
         return "-" if number is None else f"{number * times:{sign}z.2f}"
 
-    interval = f"{shown('low', '+')} to {shown('high', '+')}" if found["low"] is not None else "-"
-    return name, shown("before"), shown("after"), shown("difference", "+"), interval
+    interval = f"{shown(found.low, '+')} to {shown(found.high, '+')}" if found.low is not None else "-"
+    return name, shown(found.before), shown(found.after), shown(found.difference, "+"), interval
 
 
-def _curve(game: Game, name: str, points: list[DifferenceByRound], who: Callable[[int], str]) -> None:
+def _curve(name: str, things: Mapping[str, Mapping[int, float]]) -> None:
     """Print the mean difference of each thing by round."""
-    measure = next(measure for measure in game.ruleset.model.measures if measure.name == name)
-    rounds = sorted({point["round"] for point in points})
-    rows: dict[str, dict[int, float]] = {}
-    for point in points:
-        words = [who(part) if place == measure.seat else str(part) for place, part in enumerate(point["of"])]
-        rows.setdefault(", ".join(words), {})[point["round"]] = point["difference"] or 0.0
+    rounds = sorted({number for means in things.values() for number in means})
     say_heading(f"{name.replace('_', ' ')}, mean difference by round")
     lines = (
         (thing, *(f"{means[number]:+z.1f}" if number in means else "-" for number in rounds))
-        for thing, means in rows.items()
+        for thing, means in things.items()
     )
     say_table(("", *map(str, rounds)), lines)
 
