@@ -20,10 +20,9 @@ from zlib import crc32
 
 from msgspec import Struct
 
-from interpreter.bots.player import Bot
+from interpreter.bots.player import Bot, Stream
 from interpreter.bots.registry import bots_of
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
-from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
 from interpreter.play.game_records import Choice, replay_game, ruleset_of
@@ -31,7 +30,7 @@ from interpreter.play.game_records import SavedGame as Log
 from interpreter.play.match import streams_for
 
 __all__ = [
-    "Asked", "apart", "asking", "bare", "build_aside", "close_apart", "in_turns", "programmed", "searched", "shared",
+    "Asked", "apart", "bare", "build_aside", "choice_of", "close_apart", "in_turns", "programmed", "searched", "shared",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -129,13 +128,14 @@ def bare(line: Choice) -> Choice:
     return {name: value for name, value in line.items() if name != "digest"}
 
 
-def asking(game: Game, seat: int) -> tuple[Game, Decision | None]:
-    """Return the game and the decision of a seat; if several seats choose at once, a game turned to that seat."""
+def choice_of(bot: Bot, game: Game, seat: int, random: Stream) -> Choice | None:
+    """Return the choice of a bot, if the seat has one to make. If several seats choose at once, the bot gets a game
+    turned to its seat."""
     decision = game.decision_of(seat)
-    if decision is None or decision is game.decision:
-        return game, decision
-    game = game.stood_at(decision.frame)
-    return game, game.decision
+    if decision is not None and decision is not game.decision:
+        game = game.stood_at(decision.frame)
+        decision = game.decision
+    return bot.choose(game, decision, random).as_dict() if decision is not None else None
 
 
 class Asked(Struct, frozen=True):
@@ -153,10 +153,7 @@ class Asked(Struct, frozen=True):
 
     def choice(self, bot: Bot, seed: int) -> Choice | None:
         """Return the choice of the bot, if the seat has one to make."""
-        game, decision = asking(_game_of(self), self.seat)
-        if decision is None:
-            return None
-        return bot.choose(game, decision, streams_for(seed, self.players)[self.seat]).as_dict()
+        return choice_of(bot, _game_of(self), self.seat, streams_for(seed, self.players)[self.seat])
 
 
 _games: dict[tuple[str, ...], tuple[Game, tuple[Choice, ...]]] = {}

@@ -302,21 +302,21 @@ class Hall:
         sits down once."""
         if not _TOKEN.fullmatch(token) or self.seats.get(token, (id, seat)) != (id, seat):
             token = new_token()
-        row = await (await self.live(id)).sit(seat, name[:40], token)
-        self.seats[row.token] = id, seat
-        return row.token
+        await (await self.live(id)).sit(seat, name[:40], token)
+        self.seats[token] = id, seat
+        return token
 
     async def give(self, live: Live, seat: int, kind: str, bot: str, mark: str | None = None) -> None:
         """Give the seat with this mark to a person or a bot, or open it, at the wish of the host. Its former link plays
         no longer."""
         old = live.kept.seats[seat]
         token = new_token() if kind != old.kind else ""
-        row = await live.take(seat, kind, bot, old.name if kind == old.kind else "", token, mark)
+        await live.take(seat, kind, bot, old.name if kind == old.kind else "", token, mark)
         if token:
             for former in [each for each, place in self.seats.items() if place == (live.kept.id, seat)]:
                 del self.seats[former]
                 self._drop([key for key in self.views if key[0] == former])
-            self.seats[row.token] = live.kept.id, seat
+            self.seats[token] = live.kept.id, seat
 
     def bots_for(self, ruleset: Ruleset) -> list[str]:
         """Return the names of the available bots, the default first."""

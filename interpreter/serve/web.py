@@ -19,7 +19,7 @@ from contextlib import asynccontextmanager
 from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
@@ -31,7 +31,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from interpreter.base.diagnostics import RulesetError
-from interpreter.base.plain_data import Json
+from interpreter.base.plain_data import Json, json_in
 from interpreter.engine.ruleset import Ruleset
 from interpreter.lowering.constants import RuleFailure
 from interpreter.serve.apart import close_apart
@@ -477,8 +477,7 @@ class _Site:
 
     async def act(self, request: Request) -> Response:
         try:
-            text = (await request.body()).decode("utf-8")
-            data = json.loads(text, parse_constant=_no_number)
+            data = json_in((await request.body()).decode("utf-8"))
         except (ValueError, RecursionError):
             data = None
         is_action = isinstance(data, dict) and isinstance(data.get("view"), str) and isinstance(data.get("do"), str)
@@ -582,10 +581,6 @@ def _seat(request: Request) -> int:
     if not re.fullmatch(r"[0-9]{1,2}", text):
         raise HTTPException(404, "There is no such seat.")
     return int(text)
-
-
-def _no_number(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no JSON number")
 
 
 def _csp_of(text: str) -> str:
