@@ -6,16 +6,15 @@ The result is a list of panels as a family would write them, checked in the same
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 
+from interpreter.base.diagnostics import RulesetError
 from interpreter.base.source import SourceFile, Span
-from interpreter.language.check_expressions import Expressions
+from interpreter.engine.queries import typed_expression
 from interpreter.language.core import Expression
 from interpreter.language.model import Group, Model, Panel, PanelForm, PanelPlace
-from interpreter.language.parse import parse_expression
-from interpreter.language.resolve import Names
 from interpreter.language.scope import Frame
-from interpreter.language.texts import Typed
 from interpreter.language.types import SEAT
 
 __all__ = ["panels_of"]
@@ -94,10 +93,9 @@ def _checked(model: Model, text: str, *seats: str) -> Expression | None:
     frame = Frame()
     for seat in seats:
         frame.add(seat, SEAT)
-    tree, wrong = parse_expression(Typed(SourceFile("expression", text)))
-    problems = list(wrong)
-    node = Expressions(Names(model), frame, problems.append).value(tree, maybe=True) if tree is not None else None
-    return None if problems else node
+    with suppress(RulesetError):
+        return typed_expression(model, text, frame)
+    return None
 
 
 def _nowhere(name: str) -> Span:

@@ -11,7 +11,6 @@ import re
 import secrets
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
@@ -34,7 +33,7 @@ from interpreter.serve.outside import in_one_line, program_name
 from interpreter.serve.scene import Data
 from interpreter.serve.table_page import View
 
-__all__ = ["Hall", "Offer", "Wish", "errors_of"]
+__all__ = ["Hall", "Offer", "errors_of"]
 
 MOST_TABLES, A_DAY = 1_000, 86_400.0
 MOST_VIEWS, MOST_SPECTATORS = 24, 2_000
@@ -59,19 +58,6 @@ class Offer(Struct, frozen=True):
     edition: str = ""
     """Title of its edition."""
     source: str | None = None
-
-
-@dataclass
-class Wish:
-    """Request for a new table. Seats are pairs: `person`, `bot` or `open`, and the name of the person or bot."""
-
-    ruleset: str
-    players: int
-    seats: Sequence[tuple[str, str]]
-    overlays: Sequence[str] = ()
-    settings: Mapping[str, str] = field(default_factory=dict)
-    title: str = ""
-    listed: bool = False
 
 
 class Hall:
@@ -125,25 +111,35 @@ class Hall:
 
     # --- tables
 
-    async def begin(self, wish: Wish) -> Kept:
-        """Create a table. Raises :class:`Refused` with the reason if the request is invalid, and :class:`RulesetError`
-        if the ruleset with these overlays has errors."""
+    async def begin(
+        self,
+        id: str,
+        seats: Sequence[tuple[str, str]],
+        overlays: Sequence[str] = (),
+        settings: Mapping[str, str] | None = None,
+        title: str = "",
+        *,
+        listed: bool = False,
+    ) -> Kept:
+        """Create a table of a ruleset. Seats are pairs: `person`, `bot` or `open`, and the name of the person or bot.
+        Raises :class:`Refused` with the reason if the request is invalid, and :class:`RulesetError` if the ruleset with
+        these overlays has errors."""
         try:
-            ruleset = await self.ruleset(wish.ruleset, wish.overlays)
-            settings = {name: value for name, value in wish.settings.items() if value.strip()}
-            game = ruleset.new_game(wish.players, secrets.randbits(60), settings)
+            ruleset = await self.ruleset(id, overlays)
+            given = {name: value for name, value in (settings or {}).items() if value.strip()}
+            game = ruleset.new_game(len(seats), secrets.randbits(60), given)
             build_aside(game)
-            played = ruleset.for_players(wish.players)
-            for number, (kind, name) in enumerate(wish.seats):
+            played = ruleset.for_players(len(seats))
+            for number, (kind, name) in enumerate(seats):
                 if kind == "bot" and name and name not in self.bots_for(played):
                     raise Refused(f"Seat {number + 1}: unknown bot `{name[:80]}`.")
         except ValueError as error:
             raise Refused(str(error)) from None
-        default, seats = default_bots(played), []
-        for kind, name in wish.seats:
+        default, rows = default_bots(played), []
+        for kind, name in seats:
             bot = name if kind == "bot" else ""
-            seats.append(SeatRow(new_token(), kind, bot or default, name if kind == "person" else ""))
-        return await self._open(self._made(header_of(game), seats, wish.title, wish.listed), played, game)
+            rows.append(SeatRow(new_token(), kind, bot or default, name if kind == "person" else ""))
+        return await self._open(self._made(header_of(game), rows, title, listed), played, game)
 
     async def _make_room(self) -> None:
         """Remove the table on which nobody has chosen for the longest time, at least a day, if there are too many."""

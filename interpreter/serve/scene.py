@@ -21,7 +21,7 @@ from interpreter.engine.views import Spoken, question_of
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.model import Model, Panel
-from interpreter.language.types import NONE, CardType, KindType, Type, has_cards, item_type, name_of
+from interpreter.language.types import NONE, CardType, KindType, Type, item_type, name_of
 from interpreter.language.walk import is_printed
 from interpreter.lowering.constants import RuleFailure
 from interpreter.serve.derived import panels_of
@@ -89,11 +89,9 @@ class Scene:
         if isinstance(value, range):
             value = tuple(value)
         if not isinstance(value, Veil):
-            hash(value)
-            if has_cards(tree.type, self.model.records):
-                seen = self.game.machine.constants.visible_in(self.game.state, value, tree.type)
-                if not may_see(seen, self.player):
-                    raise Unseen
+            hash(value)  # reads every part, so that a veil raises
+            if not may_see(self.game.machine.constants.visible_in(self.game.state, value, tree.type), self.player):
+                raise Unseen
         return value
 
     def _known(self, tree: core.Expression, env: list[Value]) -> Value:
@@ -423,7 +421,7 @@ class Scene:
         mine = game.decision_of(self.seat) if self.seat != PUBLIC else None
         current = mine or game.decision
         return {
-            "round": _cell(game, "round"),
+            "round": game.round,
             "phases": [(self.phase_name(each), each == phase) for each in self.model.phases],
             "actors": [self.seat_data(each.actor) for each in game.decisions],
             "asks": question_of(game.table, game.state, current, self.language, self.player) if current else "",
@@ -454,13 +452,9 @@ class Scene:
         ]
 
 
-def _cell(game: Game, name: str) -> Value:
-    return game.state.cells[game.machine.constants.layout.base[name]]
-
-
 def phase_of(game: Game) -> str:
     """Return the current phase, or an empty text between phases."""
-    number, phases = _cell(game, "phase"), game.ruleset.model.phases
+    phases, number = game.ruleset.model.phases, game.state.cells[game.machine.constants.layout.base["phase"]]
     return phases[number] if 0 <= number < len(phases) else ""
 
 

@@ -37,7 +37,7 @@ from interpreter.lowering.constants import RuleFailure
 from interpreter.serve.apart import close_apart
 from interpreter.serve.archive import Kept, StoreError, can_be_kept
 from interpreter.serve.connections import Allowance, client_of
-from interpreter.serve.hall import Hall, Offer, Wish, errors_of
+from interpreter.serve.hall import Hall, Offer, errors_of
 from interpreter.serve.live import PUBLIC, Live, Refused, languages_of, new_token
 from interpreter.serve.scene import Data
 from interpreter.serve.table_page import ENVIRONMENT, MOST_DRAWINGS, UNCLEAR, View
@@ -315,11 +315,11 @@ class _Site:
             if (kind := given.get(f"seat{n}", "bot")) in SEAT_KINDS
         ]
         settings = {key[4:]: value[:400] for key, value in given.items() if key.startswith("set_")}
-        wish = Wish(id, players, seats, [*overlays, *without], settings, given.get("title", ""), "listed" in given)
+        title, listed = given.get("title", ""), "listed" in given
         try:
             if len(seats) != players:
                 raise Refused("Each seat must be for a person or a bot, or open.")
-            kept = await self.hall.begin(wish)
+            kept = await self.hall.begin(id, seats, [*overlays, *without], settings, title, listed=listed)
         except RulesetError as error:
             text = "The game cannot be set up in this way."
             return await self._form(id, given, text, 409, chosen=overlays, errors=errors_of(error))
