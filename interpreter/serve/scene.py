@@ -386,15 +386,15 @@ class Scene:
         except RuleFailure:
             picture = picture_of(unplayed(self.game.ruleset))
         drawn = _drawn(_without_pieces(picture))
-        plan, (x, y) = drawn.plan, drawn.shift
+        plan = drawn.plan
         nodes = []
         for number, (spot, slots) in enumerate(zip(picture.spots, plan.slots, strict=True)):
             pieces = [(slot.piece, at) for slot, at in zip(spot.slots, slots, strict=True) if slot.piece]
             owners = [self.live.seat_name(int(piece.number) - 1, self.language) for piece, _ in pieces]
             nodes.append(
                 {
-                    "x": round(plan.centres[number][0], 1),
-                    "y": round(plan.centres[number][1], 1),
+                    "x": round(plan.centres[number].real, 1),
+                    "y": round(plan.centres[number].imag, 1),
                     "r": round(plan.radii[number], 1),
                     "pale": spot.pale,
                     "pieces": "".join(piece_at(piece, at) for piece, at in pieces),
@@ -408,8 +408,8 @@ class Scene:
             "width": width,
             "height": height,
             "wide": width > 2 * height,
-            "x": round(x, 2),
-            "y": round(y, 2),
+            "x": round(drawn.shift.real, 2),
+            "y": round(drawn.shift.imag, 2),
             "nodes": nodes,
         }
 
