@@ -43,6 +43,7 @@ __all__ = [
     "added",
     "board_of",
     "is_shown",
+    "languages_of",
     "lines_since",
     "measured",
     "numbered_lines",
@@ -132,6 +133,13 @@ def title_of(ruleset: Rules, language: str) -> str:
     """Return the title of a ruleset, translated if a translation exists."""
     phrase = ruleset.model.says.get(f"title.{ruleset.id}", {}).get(language)
     return "".join(map(str, phrase.parts)) if phrase is not None else ruleset.title
+
+
+def languages_of(ruleset: Rules) -> list[str]:
+    """Return the languages that a ruleset has texts in; every ruleset supports `en`."""
+    model = ruleset.model
+    phrases = [*model.says.values(), *(e.says for e in model.events.values()), *(board.says for board in model.boards)]
+    return sorted({"en", *(name for phrase in phrases for name in phrase)})
 
 
 def lines_since(

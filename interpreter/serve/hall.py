@@ -107,7 +107,8 @@ class Hall:
 
     async def _ruleset_of(self, log: Log) -> Ruleset:
         async with self.loading:
-            return shared(await asyncio.to_thread(ruleset_of, log, self._source(log.header)))
+            ruleset = shared(await asyncio.to_thread(ruleset_of, log, self._source(log.header)))
+            return ruleset.for_players(log.header["players"])
 
     # --- tables
 
@@ -195,7 +196,7 @@ class Hall:
     async def go_on(self, log: Log, until: int | None = None, title: str = "") -> Kept:
         """Create a table that continues a game, by default after its last choice. Raises :class:`Refused`."""
         try:
-            ruleset = (await self._ruleset_of(log)).for_players(log.header["players"])
+            ruleset = await self._ruleset_of(log)
             game = await replayed(ruleset, log, until)
         except (RulesetError, Difference, RuleFailure) as error:
             raise Refused(f"Cannot continue this game: {error}") from None

@@ -34,7 +34,7 @@ from interpreter.serve.apart import Asked, bare, build_aside, choice_of, in_turn
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
 from interpreter.serve.outside import in_one_line
 
-__all__ = ["PUBLIC", "Live", "Refused", "languages_of", "log_of", "new_token", "replayed", "resumed"]
+__all__ = ["PUBLIC", "Live", "Refused", "log_of", "new_token", "replayed", "resumed"]
 
 PUBLIC = -1
 """Seat number of spectators, who see only public information."""
@@ -90,11 +90,10 @@ class Chronicle:
             return
         self.lines, self.last = [*self.settled, *tail], last
         if not has_sealed(log[start:]):
-            last_choice = max((at for at in range(start, len(log)) if is_choice(log[at])), default=None)
-            if last_choice is not None and last_choice > start:
-                number = choices + sum(is_choice(log[at]) for at in range(start, last_choice))
-                self.settled += [each for each in tail if int(each[0].partition(".")[0]) <= number]
-                self.start, self.choices = last_choice, number
+            made = [at for at in range(start, len(log)) if is_choice(log[at])]
+            if made and made[-1] > start:
+                self.start, self.choices = made[-1], choices + len(made) - 1
+                self.settled += [each for each in tail if int(each[0].partition(".")[0]) <= self.choices]
 
     def forget(self) -> None:
         self.settled, self.start, self.choices, self.last = [], 0, 0, None
@@ -525,13 +524,6 @@ class Live:
         self._notify()
 
 
-def languages_of(ruleset: Ruleset) -> list[str]:
-    """Return the languages that a ruleset has texts in."""
-    model = ruleset.model
-    phrases = [*model.says.values(), *(event.says for event in model.events.values())]
-    return sorted({"en", *(name for phrase in phrases for name in phrase)})
-
-
 async def replayed(ruleset: Ruleset, log: Log, until: int | None = None) -> Game:
     """Return the game of a log, or its first ``until`` choices, while other tables go on. Raises
     :class:`Difference`."""
@@ -565,8 +557,7 @@ def log_of(kept: Kept) -> Log:
 
 async def resumed(kept: Kept, ruleset: Ruleset, store: Store, pace: float, source: str | None = None) -> Live:
     """Resume a table from the archive. Raises :class:`Difference` if its ruleset can no longer play it."""
-    ruleset, log = ruleset.for_players(kept.header["players"]), log_of(kept)
-    game, stay, why = await _replayed(ruleset, log)
+    game, stay, why = await _replayed(ruleset, log_of(kept))
     if game is None:
         raise Difference(0, why)
     live = Live(kept, ruleset, game, store, pace, source)

@@ -23,7 +23,7 @@ from interpreter.bots.player import Code
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove, Reason
-from interpreter.engine.views import Spoken
+from interpreter.engine.views import Spoken, languages_of
 from interpreter.explain.cross_reference import quote
 from interpreter.kernel.state import Value
 from interpreter.language.model import CardRow, Panel
@@ -33,7 +33,7 @@ from interpreter.play.narration import sentences, words_of
 from interpreter.play.option_preview import Foresight
 from interpreter.serve.archive import StoreError
 from interpreter.serve.derived import panels_of
-from interpreter.serve.live import PUBLIC, Live, Refused, languages_of
+from interpreter.serve.live import PUBLIC, Live, Refused
 from interpreter.serve.outside import without_folders
 from interpreter.serve.pointing import THINGS, Draft, Pointing, Slot, Thing
 from interpreter.serve.scene import Data, Scene, phase_of

@@ -33,12 +33,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.plain_data import Json, json_in
 from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.views import languages_of
 from interpreter.lowering.constants import RuleFailure
 from interpreter.serve.apart import close_apart
 from interpreter.serve.archive import Kept, StoreError, can_be_kept
 from interpreter.serve.connections import Allowance, client_of
 from interpreter.serve.hall import Hall, Offer, errors_of
-from interpreter.serve.live import PUBLIC, Live, Refused, languages_of, new_token
+from interpreter.serve.live import PUBLIC, Live, Refused, new_token
 from interpreter.serve.scene import Data
 from interpreter.serve.table_page import ENVIRONMENT, MOST_DRAWINGS, UNCLEAR, View
 
