@@ -126,7 +126,8 @@ class Scene:
             case "list of pile":
                 return {"k": "piles", "items": [[self.card(card) for card in pile] for pile in items]}
             case "bag":
-                return {"k": "tokens", "items": list(self.tokens(value, name_of(type_)))}
+                held = [(number, count) for number, count in enumerate(value) if count]
+                return {"k": "tokens", "items": [{"n": n, **self.member(name_of(type_), token)} for token, n in held]}
             case "seat" | "list of seat":
                 return {"k": "seats", "items": [self.seat_data(each) for each in items]}
             case "kind":
@@ -148,11 +149,6 @@ class Scene:
         named = self.model.colours.get(kind, {})
         words = [named.get(member, member) for member in self.model.members(kind)]
         return colours_for(words)[words[number]]
-
-    def tokens(self, bag: Sequence[int], kind: str) -> Iterator[Data]:
-        for number, count in enumerate(bag):
-            if count:
-                yield {"n": count, **self.member(kind, number)}
 
     def seat_data(self, seat: int) -> Data:
         colour = SEATS[seat % len(SEATS)]

@@ -267,14 +267,10 @@ class View:
 
     def _asked(self) -> Pointing:
         """Return the pointing of the current decision. Raises :class:`Refused` if there is none."""
-        self._must_decide()
         pointing = self.pointing()
-        assert pointing is not None
-        return pointing
-
-    def _must_decide(self) -> None:
-        if self.decision() is None:
+        if pointing is None:
             raise Refused("It is not your turn." if self.moment is None else "Return to the present to choose.")
+        return pointing
 
     def _point(self, thing: Thing, state: str) -> None:
         panel = self.sums()
@@ -309,7 +305,7 @@ class View:
             raise Refused(f"{slot.name.replace('_', ' ')}: got {value}, want {low} to {high}.")
 
     async def _choose(self, choice: Json, state: str) -> None:
-        self._must_decide()
+        self._asked()
         if not isinstance(choice, dict):
             raise Refused("Pick the missing values first.")
         if self.sums() is not None:
@@ -318,16 +314,16 @@ class View:
         self.listing = False
 
     async def _hint(self) -> None:
-        self._must_decide()
+        self._asked()
         state, choice = self.state, await self.live.hint(self.seat)
-        decision, pointing = self.decision(), self.pointing()
-        if choice is None or decision is None or pointing is None or state != self.state:
+        pointing = self.pointing()
+        if choice is None or pointing is None or state != self.state:
             return
         for code in pointing.codes:
-            if decision.option(code).as_dict() == choice:
+            if pointing.decision.option(code).as_dict() == choice:
                 self.draft.option, self.draft.values = code[0], dict(enumerate(code[1]))
                 self.draft.set_ = list(self.draft.values)
-                self.said = f"Hint: {self._words(decision, code)}"
+                self.said = f"Hint: {self._words(pointing.decision, code)}"
                 return
 
     # --- the pieces of the page
@@ -361,6 +357,7 @@ class View:
         marks = dict(mark for panel in panels_of(game.ruleset.model) for mark in panel.answers)
         decision = self.decision()
         mark = marks.get(decision.name, "ring") if decision is not None else "ring"
+        can_undo = any(line["by"] == self.seat for line in self.live.kept.choices)
         common = {"view": self, "live": self.live, "public": self.seat == PUBLIC}
         adding = any(panel.form == "sums" for panel, _ in visible)
         at = {place: [each for each in panels if each[0].at == place] for place in ("status", "board", "side")}
@@ -370,7 +367,7 @@ class View:
             "status": _render("status", status=now, panels=status, mark=mark) if now is not None else "",
             "notice": _render("notice", undo=self._undo_request(), failures=[*failures], **common),
             "prompt": _render(
-                "prompt", prompt=prompt, adding=adding, can_undo=self._can_undo(), failed=bool(failures), **common
+                "prompt", prompt=prompt, adding=adding, can_undo=can_undo, failed=bool(failures), **common
             ),
             "bar": self._piece("bar", buttons=buttons),
             "base": _base(board["base"], board["wide"]) if board else "",
@@ -482,9 +479,6 @@ class View:
         decision = pointing.decision
         codes = pointing.codes[:MOST_LISTED]
         return [(_text(decision.option(code).as_dict()), self._words(decision, code)) for code in codes]
-
-    def _can_undo(self) -> bool:
-        return self.seat != PUBLIC and any(line["by"] == self.seat for line in self.live.kept.choices)
 
     def _undo_request(self) -> Data | None:
         """Return the pending undo request, and whether this seat must answer it."""
