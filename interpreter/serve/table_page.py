@@ -321,8 +321,7 @@ class View:
             return
         for code in pointing.codes:
             if pointing.decision.option(code).as_dict() == choice:
-                self.draft.option, self.draft.values = code[0], dict(enumerate(code[1]))
-                self.draft.set_ = list(self.draft.values)
+                self.draft.option, self.draft.picks = code[0], dict(enumerate(code[1]))
                 self.said = f"Hint: {self._words(pointing.decision, code)}"
                 return
 
@@ -398,7 +397,7 @@ class View:
         cards = scene.game.ruleset.model.cards
         for option, number, name in pointing.attributes():
             values = {given[number] for at, given in pointing.codes if at == option}
-            picked = self.draft.values.get(number) if option == self.draft.option else None
+            picked = pointing.values.get(number) if option == self.draft.option else None
             held = {card: row.values[name] for card, row in enumerate(cards) if name in row.values}
             near = [card for card, value in held.items() if value in values]
             own = _of_one_kind(cards, [card for card in near if scene.is_own(card)], name, values)
