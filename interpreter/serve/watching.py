@@ -56,7 +56,7 @@ class Watch:
         """Return the rulesets on offer or in play, with their overlays, and the tables of each."""
         tables: dict[Key, list[Live]] = {(id, ()): [] for id in self.hall.offers}
         for live in self.hall.lives.values():
-            tables.setdefault((live.kept.header["ruleset"], _overlays(live)), []).append(live)
+            tables.setdefault((live.kept.header["ruleset"], live.ruleset.asked_overlays), []).append(live)
         return tables
 
     async def _load_all(self) -> None:
@@ -108,11 +108,3 @@ class Watch:
 
     def _watched(self) -> frozenset[str]:
         return frozenset[str]().union(*self._paths.values())
-
-
-def _overlays(live: Live) -> tuple[str, ...]:
-    """Return the overlays of a table that differ from those of its ruleset; a minus marks one that is left out."""
-
-    own = [scalar.text for scalar in live.ruleset.document.head.overlays]
-    taken = live.kept.header.get("overlays", own)
-    return (*(each for each in taken if each not in own), *(f"-{each}" for each in own if each not in taken))
