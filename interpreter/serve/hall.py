@@ -17,15 +17,17 @@ from pathlib import Path
 from msgspec import Struct
 
 from interpreter.base.diagnostics import RulesetError, rendered
+from interpreter.base.yaml_values import word
 from interpreter.bots.registry import default_bots, policies_for
 from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.ruleset import Ruleset, find, load
 from interpreter.explain.cross_reference import Quote
 from interpreter.explain.provenance import account_of
 from interpreter.lowering.constants import RuleFailure
 from interpreter.play.game_records import Difference, Header, header_of, read_saved_game, ruleset_of
 from interpreter.play.game_records import SavedGame as Log
-from interpreter.reading.files import place_of
+from interpreter.reading.files import nearby_ids, place_of, shelf_for
+from interpreter.reading.ruleset_files import files_of, players_of
 from interpreter.serve.apart import apart, bare, build_aside, shared
 from interpreter.serve.archive import Kept, SeatRow, Store, can_be_kept
 from interpreter.serve.live import PUBLIC, Live, Refused, log_of, new_token, replayed, resumed
@@ -427,16 +429,7 @@ def _rulebook(log: Log, source: str | None) -> str:
 
 def _offers(named: list[str]) -> Iterable[Offer]:
     """Yield the named rulesets (ids or paths); by default all."""
-    from interpreter.base.yaml_values import word
-    from interpreter.engine.ruleset import find
-    from interpreter.reading.files import nearby_ids, shelf_for
-    from interpreter.reading.ruleset_files import files_of, players_of
-
-    ids = named or [
-        *(shelf := shelf_for()).ids("ruleset"),
-        *(id for id in nearby_ids() if id not in shelf.ids("ruleset")),
-    ]
-    for name in ids:
+    for name in named or dict.fromkeys((*shelf_for().ids("ruleset"), *nearby_ids())):
         shelf, document, diagnostics = find(name)
         if document is None:
             if named:

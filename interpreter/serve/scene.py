@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
+from interpreter.base.plurals import titled
 from interpreter.drawing.board import Drawn, drawn_on, piece_at
 from interpreter.drawing.colours import SEATS, colours_for, darker, ink_on
 from interpreter.drawing.picture import Picture, Slot, picture_of, unplayed
@@ -248,11 +249,7 @@ class Scene:
     # --- panels
 
     def heading(self, name: str) -> str:
-        said = self.spoken.word(f"table.{name}")
-        if said:
-            return said
-        words = name.removeprefix("board_").removeprefix("own_").replace("_", " ")
-        return words[:1].upper() + words[1:]
+        return self.spoken.word(f"table.{name}") or titled(name.removeprefix("board_").removeprefix("own_"))
 
     def panels(self, is_open: Callable[[Panel], bool]) -> list[tuple[Panel, Data]]:
         """Return the visible panels in order."""
@@ -428,7 +425,7 @@ class Scene:
 
     def phase_name(self, phase: str) -> str:
         said = self.spoken.word(f"phase.{phase}") or self.spoken.word(phase).strip("— ")
-        return said or phase.replace("_", " ").capitalize()
+        return said or titled(phase)
 
     def _result(self) -> list[Data]:
         result = self.game.result

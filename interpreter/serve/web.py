@@ -35,6 +35,7 @@ from interpreter.base.plain_data import Json, json_in
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.views import languages_of
 from interpreter.lowering.constants import RuleFailure
+from interpreter.reading.ruleset_files import can_have
 from interpreter.serve.apart import close_apart
 from interpreter.serve.archive import Kept, StoreError, can_be_kept
 from interpreter.serve.connections import Allowance, client_of
@@ -608,8 +609,6 @@ def _preferred(request: Request, known: list[str]) -> str:
 def _overlays(ruleset: Ruleset) -> list[Data]:
     """Return the overlays of a ruleset's family: the compatible ones, which limit other choices, and others with the
     reasons against them."""
-    from interpreter.reading.ruleset_files import can_have
-
     here = [document.id for document in ruleset.composition.documents]
     overlays = {document.id: document for document in ruleset.shelf.documents("overlay")}
     apart = {id: {each.text for each in document.head.not_with} | document.undefined.keys()
