@@ -151,10 +151,6 @@ class Asked(Struct, frozen=True):
     def players(self) -> int:
         return self.log.header["players"]
 
-    def choice(self, bot: Bot, seed: int) -> Choice | None:
-        """Return the choice of the bot, if the seat has one to make."""
-        return choice_of(bot, _game_of(self), self.seat, streams_for(seed, self.players)[self.seat])
-
 
 _games: dict[tuple[str, ...], tuple[Game, tuple[Choice, ...]]] = {}
 _programs: dict[tuple[tuple[str, ...], int, str], Bot] = {}
@@ -194,12 +190,12 @@ async def searched(asked: Asked, seconds: float) -> Choice | None:
 
 
 def _searched(asked: Asked, share: float, end: float) -> Choice | None:
-    ruleset = _game_of(asked).ruleset
+    game, random = _game_of(asked), streams_for(secrets.randbits(60), asked.players)[asked.seat]
     seconds = min(share, end - time.time())
     if seconds <= 0:
         raise TimeoutError
-    bot = bots_of(f"{asked.spec}:{seconds:.3f}s", ruleset, asked.players)[asked.seat]
-    return asked.choice(bot, secrets.randbits(60))
+    bot = bots_of(f"{asked.spec}:{seconds:.3f}s", game.ruleset, asked.players)[asked.seat]
+    return choice_of(bot, game, asked.seat, random)
 
 
 async def programmed(asked: Asked) -> Choice | None:
@@ -213,4 +209,4 @@ def _programmed(asked: Asked) -> Choice | None:
     game, key = _game_of(asked), (asked.table, asked.seat, asked.spec)
     if key not in _programs:
         _programs[key] = bots_of(asked.spec, game.ruleset, asked.players, commands=True)[asked.seat]
-    return asked.choice(_programs[key], 0)
+    return choice_of(_programs[key], game, asked.seat, streams_for(0, asked.players)[asked.seat])
