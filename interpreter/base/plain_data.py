@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, TypeAlias
 
-__all__ = ["Json", "Value", "json_in", "number_in", "picked"]
+__all__ = ["Json", "Value", "json_in", "json_of", "number_in", "picked"]
 
 Value = Any
 """A value of a game: a number, a boolean, none, a printed text, or a tuple of values. The rule checker knows the
@@ -31,6 +31,11 @@ def json_in(text: str) -> Value:
 
 def _no_number(word: str) -> NoReturn:
     raise ValueError(f"{word} is not a JSON number")
+
+
+def json_of(data: object) -> str:
+    """Return JSON text in one line, with its letters as they are."""
+    return json.dumps(data, ensure_ascii=False)
 
 
 def picked(record: object, *names: str) -> dict[str, Value]:

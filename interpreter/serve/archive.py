@@ -19,6 +19,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from interpreter.base.plain_data import json_of
 from interpreter.play.game_records import Choice, Header, read_saved_game
 
 __all__ = ["Damaged", "Kept", "SeatRow", "Store", "StoreError", "can_be_kept"]
@@ -187,7 +188,7 @@ class Store:
             )
             connection.executemany(
                 "insert into choices values (?, ?, ?)",
-                [(table.id, number, _line(line)) for number, line in enumerate(table.choices)],
+                [(table.id, number, json_of(line)) for number, line in enumerate(table.choices)],
             )
 
         await self.write(change)
@@ -198,7 +199,7 @@ class Store:
 
         def change(connection: sqlite3.Connection) -> None:
             connection.execute("delete from choices where game = ? and number >= ?", place)
-            connection.execute("insert into choices values (?, ?, ?)", (*place, _line(line)))
+            connection.execute("insert into choices values (?, ?, ?)", (*place, json_of(line)))
             connection.execute("update tables set changed = ? where id = ?", (now, table.id))
 
         await self.write(change)
@@ -318,11 +319,7 @@ def _damaged(connection: sqlite3.Connection, row: int, why: str) -> Damaged:
 def can_be_kept(data: object) -> bool:
     """Return whether JSON data can be written: they are not too deep, and have no half characters (lone surrogates)."""
     try:
-        json.dumps(data, ensure_ascii=False).encode()
+        json_of(data).encode()
     except (UnicodeEncodeError, RecursionError):
         return False
     return True
-
-
-def _line(line: Choice) -> str:
-    return json.dumps(line, ensure_ascii=False)

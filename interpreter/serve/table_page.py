@@ -7,7 +7,6 @@ that differ from what it has.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from interpreter.base.diagnostics import readable
-from interpreter.base.plain_data import Json
+from interpreter.base.plain_data import Json, json_of
 from interpreter.bots.player import Code
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
@@ -436,13 +435,13 @@ class View:
             then = Foresight(self.live.game, decision, self.language).first(code)
         return {
             "options": [
-                (number, site.name, "" if site.core.choices else _text({"do": site.name}))
+                (number, site.name, "" if site.core.choices else json_of({"do": site.name}))
                 for number, site in enumerate(decision.site.options)
                 if number in pointing.offered()
             ],
             "option": pointing.draft.option,
             "slots": [self._slot_data(spoken, slot) for slot in pointing.slots()],
-            "choice": _text(decision.option(code).as_dict()) if code is not None else "",
+            "choice": json_of(decision.option(code).as_dict()) if code is not None else "",
             "words": self._words(decision, code) if code is not None else "",
             "then": then,
             "many": len(pointing.codes),
@@ -477,7 +476,7 @@ class View:
             return None
         decision = pointing.decision
         codes = pointing.codes[:MOST_LISTED]
-        return [(_text(decision.option(code).as_dict()), self._words(decision, code)) for code in codes]
+        return [(json_of(decision.option(code).as_dict()), self._words(decision, code)) for code in codes]
 
     def _undo_request(self) -> Data | None:
         """Return the pending undo request, and whether this seat must answer it."""
@@ -513,10 +512,6 @@ def _of_one_kind(cards: Sequence[CardRow], near: list[int], name: str, values: s
     for card in near:
         held.setdefault(cards[card].kind, set()).add(cards[card].values[name])
     return [card for card in near if values <= held[cards[card].kind]] or near
-
-
-def _text(choice: Mapping[str, Json]) -> str:
-    return json.dumps(choice, ensure_ascii=False)
 
 
 def _whole(number: Json) -> int:

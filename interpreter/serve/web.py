@@ -31,7 +31,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from interpreter.base.diagnostics import RulesetError
-from interpreter.base.plain_data import Json, json_in
+from interpreter.base.plain_data import Json, json_in, json_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.views import languages_of
 from interpreter.lowering.constants import RuleFailure
@@ -570,7 +570,7 @@ def _parts(view: View, changed: Mapping[str, str]) -> Iterator[bytes]:
 
 
 def _json(html: str) -> bytes:
-    return json.dumps(html, ensure_ascii=False).encode()
+    return json_of(html).encode()
 
 
 _shared_json = lru_cache(MOST_DRAWINGS)(_json)
