@@ -207,6 +207,8 @@ class View:
         live, state = self.live, str(data.get("state", ""))
         if action in DATED:
             live.check_state(self.seat, state)
+        if action in ("undo", "agree", "bot", "sit") and self.seat == PUBLIC:
+            raise Refused("Spectators cannot do this.")
         match action:
             case "point":
                 self._point(Thing.read(str(data["thing"])), state)
@@ -214,20 +216,16 @@ class View:
                 await self._choose(data.get("choice"), state)
             case "option":
                 self._asked().pick_option(_whole(data["n"]))
-            case "slot":
-                self._slot(_whole(data["n"]), _whole(data["value"]))
-            case "number":
-                self._number(_whole(data["n"]), _whole(data["value"]))
+            case "slot" | "number":
+                self._fill(action, _whole(data["n"]), _whole(data["value"]))
             case "more":
                 self._asked().more(_whole(data["n"]), _whole(data["value"]))
             case "cancel":
                 self.draft.clear()
                 self.listing, self.explained = False, None
             case "undo":
-                self._own_seat()
                 self.said = await live.undo(self.seat, state)
             case "agree":
-                self._own_seat()
                 await live.agree(self.seat, yes=bool(data["yes"]), request=str(data.get("request", "")))
             case "hint":
                 await self._hint()
@@ -250,7 +248,6 @@ class View:
                 if self.picks[number : number + 1] == [Thing.read(str(data["thing"]))]:
                     del self.picks[number]
             case "bot" | "sit":
-                self._own_seat()
                 seat, name = live.kept.seats[self.seat], str(data.get("name", ""))[:40]
                 kind, bot = ("bot", seat.bot or str(data.get("bot", ""))) if action == "bot" else ("person", "")
                 await live.take(self.seat, kind, bot, name, mark=seat.mark)
@@ -259,10 +256,6 @@ class View:
                     self.language = str(data["value"])
             case _:
                 raise Refused("Unknown action.")
-
-    def _own_seat(self) -> None:
-        if self.seat == PUBLIC:
-            raise Refused("Spectators cannot do this.")
 
     def _asked(self) -> Pointing:
         """Return the pointing of the current decision. Raises :class:`Refused` if there is none."""
@@ -281,25 +274,16 @@ class View:
         pointing = self._asked()
         if not pointing.point(thing):
             reasons = pointing.refusal(thing)
-            if not reasons:
-                raise Refused("This cannot be picked now.")
-            self.refused = [self._reason(reason) for reason in reasons]
-            self.beeps += 1
+            raise IllegalMove("", reasons) if reasons else Refused("This cannot be picked now.")
 
-    def _slot(self, number: int, place: int) -> None:
+    def _fill(self, action: str, number: int, value: int) -> None:
+        """Fill a slot with a number, or with the value at a place of its domain."""
         pointing = self._asked()
-        pointing.pick(number, self._slot_of(pointing, number).domain[place])
-
-    def _slot_of(self, pointing: Pointing, number: int) -> Slot:
         slot = pointing.slot(number)
         if slot is None:
             raise Refused("This cannot be picked now.")
-        return slot
-
-    def _number(self, number: int, value: int) -> None:
-        pointing = self._asked()
-        slot = self._slot_of(pointing, number)
-        if not pointing.pick(number, value) and slot.domain:
+        picked = slot.domain[value] if action == "slot" else value
+        if not pointing.pick(number, picked) and action == "number" and slot.domain:
             low, high = min(slot.domain), max(slot.domain)
             raise Refused(f"{slot.name.replace('_', ' ')}: got {value}, want {low} to {high}.")
 
