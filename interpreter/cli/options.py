@@ -385,10 +385,10 @@ def requested(function: Callable[..., object]) -> Callable[..., object]:
 
 
 def language_for(ruleset: Ruleset, language: str) -> str:
-    """Return the output language. Every ruleset supports `en`; another language must occur in its texts."""
-    model = ruleset.model
-    phrases = [*model.says.values(), *(e.says for e in model.events.values()), *(board.says for board in model.boards)]
-    known = sorted({"en", *(name for phrase in phrases for name in phrase)})
+    """Return the output language, which must occur in the texts of the ruleset."""
+    from interpreter.engine.views import languages_of
+
+    known = languages_of(ruleset.model)
     if language not in known and language == os.environ.get(LANGUAGE):
         return "en"  # the environment variable states a preference only
     if language not in known:

@@ -14,7 +14,7 @@ from textwrap import fill, wrap
 import click
 from msgspec import to_builtins
 
-from interpreter.base.plain_data import Value
+from interpreter.base.plain_data import picked
 
 __all__ = [
     "aligned",
@@ -85,10 +85,6 @@ def notice(text: str) -> None:
 def as_json(value: object, *, compact: bool = False) -> None:
     """Print a value, which may contain records, as JSON; on one line if ``compact``."""
     say(json.dumps(value, ensure_ascii=False, indent=None if compact else 2, default=to_builtins))
-
-
-def picked(record: object, *names: str) -> dict[str, Value]:
-    return {name: getattr(record, name) for name in names}
 
 
 def relative(path: Path) -> str:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from interpreter.reading.dependencies import noted
+from interpreter.reading.dependencies import marks_of, noted
 
 __all__ = ["watch"]
 
@@ -25,14 +25,14 @@ def watch(check: Callable[[], object], targets: Iterable[str]) -> None:
             with noted() as evidence:
                 check()
             paths = evidence.paths | set(_below(named))
-            marks = _marks(paths)
+            marks = marks_of(paths)
             if not evidence.holds():  # something changed during the check
                 continue
-            while (now := _marks(paths)) == marks:
+            while (now := marks_of(paths)) == marks:
                 time.sleep(PAUSE)
             while now != marks:  # a file may be only partly written
                 time.sleep(SETTLED)
-                now, marks = _marks(paths), now
+                now, marks = marks_of(paths), now
     except KeyboardInterrupt:
         return
 
@@ -43,16 +43,3 @@ def _below(paths: Iterable[Path]) -> Iterable[str]:
         yield os.path.abspath(path)
         for folder, _, _ in os.walk(path):
             yield os.path.abspath(folder)
-
-
-def _marks(paths: Iterable[str]) -> dict[str, tuple[int, int] | None]:
-    """Return the modification time and size of each path; None if it does not exist."""
-    return {path: _mark(path) for path in paths}
-
-
-def _mark(path: str) -> tuple[int, int] | None:
-    try:
-        about = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    return about.st_mtime_ns, about.st_size

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from cmath import phase, rect
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
-from math import atan2, cos, hypot, pi, sin, sqrt
+from math import pi, sqrt
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 from zlib import crc32
 
 from interpreter.drawing.colours import darker, ink_on, lighter
 from interpreter.drawing.font_metrics import FAMILY, width_of
-from interpreter.drawing.geometry import Box, Point, along, length_of
+from interpreter.drawing.geometry import Box, Point, along, cross, dot, length_of
 from interpreter.drawing.picture import Picture, Piece, Slot, Tie
 from interpreter.drawing.plan import LINE, NAME, SLOT, TAG, Plan, Way, arranged
 from interpreter.drawing.svg import document, element, path
@@ -32,10 +32,10 @@ _LINK = "#5b5750"
 _PALE = "#d9d6cf"
 _PLAIN = "#c9c1ae"
 _SHAPES = (
-    ((-6, 6), (-6, -1), (0, -6.5), (6, -1), (6, 6)),
-    ((-5.5, -5.5), (5.5, -5.5), (5.5, 5.5), (-5.5, 5.5)),
-    ((0, -7), (7, 0), (0, 7), (-7, 0)),
-    ((-3.2, -6.2), (3.2, -6.2), (6.4, 0), (3.2, 6.2), (-3.2, 6.2), (-6.4, 0)),
+    (-6 + 6j, -6 - 1j, -6.5j, 6 - 1j, 6 + 6j),
+    (-5.5 - 5.5j, 5.5 - 5.5j, 5.5 + 5.5j, -5.5 + 5.5j),
+    (-7j, 7, 7j, -7),
+    (-3.2 - 6.2j, 3.2 - 6.2j, 6.4, 3.2 + 6.2j, -3.2 + 6.2j, -6.4),
 )
 """Outlines of pieces, one for each kind of piece."""
 
@@ -70,12 +70,12 @@ def drawn_on(picture: Picture, plan: Plan, *, titled: bool = True) -> Drawn:
     top = _MARGIN + _TITLE + 16 if titled else _MARGIN
     height = top + area.bottom - area.top + (18 + 24 * len(rows) if rows else 0) + _MARGIN
     aside = (width - (area.right - area.left)) / 2
-    moved = _MARGIN + aside - area.left, top - area.top
-    heading = _words(title, (_MARGIN, _MARGIN + _TITLE * 0.8), _TITLE, anchor="start", fill=_INK, class_="title")
+    moved = complex(_MARGIN + aside - area.left, top - area.top)
+    heading = _words(title, complex(_MARGIN, _MARGIN + _TITLE * 0.8), _TITLE, anchor="start", fill=_INK, class_="title")
     inside = [
         element("rect", width="100%", height="100%", fill=_PAPER),
         *([heading] if title else []),
-        f'<g transform="translate({moved[0]:.2f} {moved[1]:.2f})">',
+        f'<g transform="translate({moved.real:.2f} {moved.imag:.2f})">',
         *_land(plan),
         *_links(plan),
         *_nodes(plan),
@@ -91,7 +91,7 @@ def drawn_on(picture: Picture, plan: Plan, *, titled: bool = True) -> Drawn:
 def _area(plan: Plan) -> Box:
     boxes = [Box.around(centre, 2 * _LAND, 2 * _LAND) for centre in plan.centres]
     boxes += [label.box for label in (*plan.names, *plan.tags) if label.lines]
-    corners = [corner for box in boxes for corner in ((box.left, box.top), (box.right, box.bottom))]
+    corners = [complex(*corner) for box in boxes for corner in ((box.left, box.top), (box.right, box.bottom))]
     return Box.of([*corners, *(point for way in plan.ways for point in way.points)])
 
 
@@ -108,8 +108,8 @@ def _words(words: str, at: Point, size: float, *, anchor: str = "middle", width:
     return element(
         "text",
         escape(words),
-        x=at[0],
-        y=at[1],
+        x=at.real,
+        y=at.imag,
         font_family=FAMILY,
         font_size=size,
         font_weight="bold",
@@ -149,20 +149,26 @@ def _shore(plan: Plan) -> Iterator[str]:
         shape = path((way.points[0], way.points[-1]), bend=way.bend)
         yield element("path", d=shape, fill="none", stroke="#fff", stroke_width=2 * _LAND - 2, stroke_linecap="round")
     ends = {way.points[0] for way in plan.ways} | {way.points[-1] for way in plan.ways}
-    for x, y in plan.centres:
-        if (x, y) not in ends:
-            yield element("circle", cx=x, cy=y, r=_LAND - 1, fill="#fff")
+    for centre in plan.centres:
+        if centre not in ends:
+            yield element("circle", cx=centre.real, cy=centre.imag, r=_LAND - 1, fill="#fff")
     for corners in _enclosed(plan):
         yield _polygon([plan.centres[node] for node in corners], fill="#fff")
 
 
 def _enclosed(plan: Plan) -> list[list[int]]:
-    """Return the inner faces of the embedded graph, by following each link to the next one in turn."""
+    """Return the inner faces of the embedded graph, by following each link to the next one in turn. All but the outer
+    one are walked clockwise."""
+    centres = plan.centres
     neighbours: list[set[int]] = [set() for _ in plan.centres]
     for tie in plan.picture.ties:
         neighbours[tie.a].add(tie.b)
         neighbours[tie.b].add(tie.a)
-    around = [sorted(others, key=partial(_turn, plan, node)) for node, others in enumerate(neighbours)]
+    turns = [
+        sorted((phase(centres[other] - here), other) for other in others)
+        for here, others in zip(centres, neighbours, strict=True)
+    ]
+    around = [[other for _, other in ring] for ring in turns]
     open_links = {(node, other) for node, others in enumerate(neighbours) for other in others}
     faces = []
     for start in sorted(open_links):
@@ -173,28 +179,18 @@ def _enclosed(plan: Plan) -> list[list[int]]:
             face.append(node)
             ring = around[other]
             link = (other, ring[ring.index(node) - 1])
-        if len(face) > 2 and _turns_right(plan, face):
+        area = sum(cross(centres[face[place - 1]], centres[node]) for place, node in enumerate(face))
+        if len(face) > 2 and area > 0:
             faces.append(face)
     return faces
-
-
-def _turn(plan: Plan, node: int, other: int) -> float:
-    (x, y), (ox, oy) = plan.centres[node], plan.centres[other]
-    return atan2(oy - y, ox - x)
-
-
-def _turns_right(plan: Plan, face: list[int]) -> bool:
-    """Return whether a face is walked clockwise, which all but the outer one are."""
-    corners = [plan.centres[node] for node in face]
-    return sum(x * ny - nx * y for (x, y), (nx, ny) in zip(corners, [*corners[1:], corners[0]], strict=True)) > 0
 
 
 def _field(centres: tuple[Point, ...]) -> tuple[Sequence[float], float]:
     """Return the corner angles of a grid field and their distance from its centre: a hexagon if the nearest nodes
     are offset to each other, else a square."""
-    offsets = [(x - ox, y - oy) for node, (x, y) in enumerate(centres) for ox, oy in centres[:node]]
-    step = min((hypot(*offset) for offset in offsets), default=2 * _LAND)
-    nearest = [(abs(x) / step, abs(y) / step) for x, y in offsets if hypot(x, y) < 1.1 * step]
+    offsets = [centre - other for node, centre in enumerate(centres) for other in centres[:node]]
+    step = min(map(abs, offsets), default=2 * _LAND)
+    nearest = [(abs(each.real) / step, abs(each.imag) / step) for each in offsets if abs(each) < 1.1 * step]
     if any(min(offset) > 0.2 for offset in nearest):
         upright = any(y < 0.2 for _, y in nearest)
         return [pi / 3 * (corner + 0.5 * upright) for corner in range(6)], step / sqrt(3)
@@ -202,23 +198,22 @@ def _field(centres: tuple[Point, ...]) -> tuple[Sequence[float], float]:
 
 
 def _cell(node: int, centres: tuple[Point, ...], turns: Sequence[float], reach: float) -> list[Point]:
-    x, y = centres[node]
-    cell = [(x + reach * cos(turn), y + reach * sin(turn)) for turn in turns]
-    for other, (ox, oy) in enumerate(centres):
-        if other != node and hypot(ox - x, oy - y) < 2 * reach:
-            cell = _cut(cell, ((x + ox) / 2, (y + oy) / 2), (ox - x, oy - y))
+    centre = centres[node]
+    cell = [centre + rect(reach, turn) for turn in turns]
+    for number, other in enumerate(centres):
+        if number != node and abs(other - centre) < 2 * reach:
+            cell = _cut(cell, (centre + other) / 2, other - centre)
     return cell
 
 
 def _cut(cell: list[Point], on: Point, away: Point) -> list[Point]:
     """Clip a cell by a line."""
     corners: list[Point] = []
-    sides = [(x - on[0]) * away[0] + (y - on[1]) * away[1] for x, y in cell]
+    sides = [dot(point - on, away) for point in cell]
     for index, point in enumerate(cell):
         before, last = sides[index - 1], cell[index - 1]
         if (sides[index] <= 0) != (before <= 0):
-            share = before / (before - sides[index])
-            corners.append((last[0] + share * (point[0] - last[0]), last[1] + share * (point[1] - last[1])))
+            corners.append(last + before / (before - sides[index]) * (point - last))
         if sides[index] <= 0:
             corners.append(point)
     return corners
@@ -245,19 +240,18 @@ def _is_pale(plan: Plan, tie: Tie) -> bool:
 def _head(way: Way, radius: float) -> list[Point]:
     """Return the arrow head at the end of a one-way link."""
     length = length_of(way.points)
-    (x, y), (ox, oy) = along(way.points, length - radius - 1), along(way.points, length - radius - 12)
-    right, down = 0.55 * (x - ox), 0.55 * (y - oy)
-    return [(x, y), (ox - down, oy + right), (ox + down, oy - right)]
+    tip, back = along(way.points, length - radius - 1), along(way.points, length - radius - 12)
+    aside = 0.55j * (tip - back)
+    return [tip, back + aside, back - aside]
 
 
 def _outline(shape: str, at: Point, radius: float, *inside: str, **others: object) -> str:
     """Return the outline of a node: a circle, or a polygon with this circumradius."""
-    x, y = at
     if shape == "circle":
-        return element("circle", *inside, cx=x, cy=y, r=radius, **others)
+        return element("circle", *inside, cx=at.real, cy=at.imag, r=radius, **others)
     corners, first = {"square": (4, 0.5), "diamond": (4, 0.0), "hexagon": (6, 0.5)}[shape]
     turns = [2 * pi * (corner + first) / corners for corner in range(corners)]
-    return _polygon([(x + radius * cos(turn), y + radius * sin(turn)) for turn in turns], *inside, **others)
+    return _polygon([at + rect(radius, turn) for turn in turns], *inside, **others)
 
 
 def _nodes(plan: Plan) -> Iterator[str]:
@@ -271,9 +265,8 @@ def _nodes(plan: Plan) -> Iterator[str]:
 
 
 def _slot(slot: Slot, at: Point, pale: bool) -> Iterator[str]:
-    x, y = at
     fill = lighter(slot.colour, 0.45) if slot.colour else "#f1f0ec" if pale else "#ffffff"
-    yield element("circle", cx=x, cy=y, r=SLOT, fill=fill, fill_opacity=0.92, class_="place")
+    yield element("circle", cx=at.real, cy=at.imag, r=SLOT, fill=fill, fill_opacity=0.92, class_="place")
     if slot.piece is not None:
         yield from _piece(slot.piece, at)
     elif slot.label:
@@ -282,15 +275,14 @@ def _slot(slot: Slot, at: Point, pale: bool) -> Iterator[str]:
         if width > 2 * SLOT - 3:
             size, width = size * (2 * SLOT - 3) / width, 2 * SLOT - 3
         ink = "#a5a29b" if pale else "#55524c"
-        yield _words(slot.label, (x, y + 0.36 * size), size, width=width, fill=ink, class_="price")
+        yield _words(slot.label, at + 0.36j * size, size, width=width, fill=ink, class_="price")
 
 
 def _piece(piece: Piece, at: Point, class_: str = "owner") -> Iterator[str]:
-    x, y = at
-    corners = [(x + 1.25 * px, y + 1.25 * py) for px, py in _SHAPES[piece.shape % len(_SHAPES)]]
+    corners = [at + 1.25 * corner for corner in _SHAPES[piece.shape % len(_SHAPES)]]
     rim = {"stroke": "#ffffff", "stroke_width": 1.4, "stroke_linejoin": "round"}
     yield _polygon(corners, fill=piece.colour, **rim, class_="piece")
-    yield _words(piece.number, (x, y + 4.6), 9.0, fill=ink_on(piece.colour), class_=class_)
+    yield _words(piece.number, at + 4.6j, 9.0, fill=ink_on(piece.colour), class_=class_)
 
 
 # --- labels
@@ -300,8 +292,15 @@ def _names(plan: Plan) -> Iterator[str]:
     halo: dict[str, Any] = {"stroke": _PAPER, "stroke_width": 3.2, "stroke_linejoin": "round", "paint_order": "stroke"}
     for spot, label in zip(plan.picture.spots, plan.names, strict=True):
         for number, line in enumerate(label.lines):
-            at = (label.box.left + label.box.right) / 2, label.box.top + 0.5 + number * LINE + 0.86 * NAME
-            yield _words(line, at, NAME, fill="#9b978e" if spot.pale else _INK, **halo, class_="name")
+            top = label.box.top + 0.5 + number * LINE + 0.86 * NAME
+            yield _words(
+                line,
+                complex((label.box.left + label.box.right) / 2, top),
+                NAME,
+                fill="#9b978e" if spot.pale else _INK,
+                **halo,
+                class_="name",
+            )
 
 
 def _tags(plan: Plan) -> Iterator[str]:
@@ -311,7 +310,7 @@ def _tags(plan: Plan) -> Iterator[str]:
         box, pale = label.box, _is_pale(plan, tie)
         edge = {"stroke": _PALE if pale else tie.colour or _LINK, "stroke_width": 1.2}
         yield element("rect", **_sides(box), rx=4.0, fill="#ffffff", **edge, class_="tag")
-        at = ((box.left + box.right) / 2, (box.top + box.bottom) / 2 + 0.36 * TAG)
+        at = complex((box.left + box.right) / 2, (box.top + box.bottom) / 2 + 0.36 * TAG)
         yield _words(label.lines[0], at, TAG, fill="#a5a29b" if pale else _INK, class_="cost")
 
 
@@ -343,11 +342,10 @@ def _legend_rows(entries: list[_Entry], width: float) -> list[list[tuple[float, 
 
 
 def _legend(entries: list[_Entry], rows: list[list[tuple[float, float]]], top: float) -> Iterator[str]:
-    places = [(left, top + 24 * number) for number, row in enumerate(rows) for left, _ in row]
-    for (words, colour, piece), (left, y) in zip(entries, places, strict=True):
-        x = _MARGIN + left + 8
+    places = [complex(_MARGIN + left + 8, top + 24 * number) for number, row in enumerate(rows) for left, _ in row]
+    for (words, colour, piece), at in zip(entries, places, strict=True):
         if isinstance(piece, str):
-            yield _outline(piece, (x, y), 7.0, fill=colour, stroke=darker(colour, 0.45), stroke_width=1.2)
+            yield _outline(piece, at, 7.0, fill=colour, stroke=darker(colour, 0.45), stroke_width=1.2)
         else:
-            yield from _piece(piece, (x, y), "key")
-        yield _words(words, (x + 13, y + 0.36 * _LEGEND), _LEGEND, anchor="start", fill=_INK, class_="legend")
+            yield from _piece(piece, at, "key")
+        yield _words(words, at + complex(13, 0.36 * _LEGEND), _LEGEND, anchor="start", fill=_INK, class_="legend")

@@ -11,8 +11,9 @@ from interpreter.drawing.font_metrics import FAMILY
 from interpreter.drawing.picture import picture_of
 from interpreter.drawing.svg import document, element
 from interpreter.engine.game import Game
-from interpreter.engine.views import BoardTable, Spoken, board_of, is_shown
+from interpreter.engine.views import BoardTable, Spoken
 from interpreter.language.types import SEAT
+from interpreter.play.narration import boards_of as boards_at
 
 __all__ = ["boards_of", "game_drawn", "tables_drawn"]
 
@@ -21,11 +22,7 @@ SIZE, LINE, MARGIN, GAP, LETTER = 13.0, 20.0, 16.0, 18.0, 8.0
 
 def boards_of(game: Game, player: int | None = None) -> list[BoardTable]:
     """Return the boards that are shown now, as a seat may see them."""
-    return [
-        board_of(game.table, game.state, board, "en", player)
-        for board in game.ruleset.model.boards
-        if (board.when == "end of game") == game.is_over and is_shown(game.table, game.state, board, player)
-    ]
+    return list(boards_at(game, "en", player, "end of game" if game.is_over else ""))
 
 
 def game_drawn(game: Game, player: int | None = None) -> str:

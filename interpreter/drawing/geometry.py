@@ -1,10 +1,9 @@
-"""Points, boxes and distances in units of the picture, with axes to the right and down."""
+"""Points, boxes and distances in units of the picture. A point is a complex number, with axes to the right and down."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from math import hypot
 
 from msgspec import Struct
 
@@ -14,13 +13,25 @@ __all__ = [
     "Point",
     "along",
     "box_meets_disc",
+    "cross",
+    "dot",
     "length_inside",
     "length_of",
     "nearest_on_segment",
     "to_way",
 ]
 
-Point = tuple[float, float]
+Point = complex
+
+
+def dot(a: Point, b: Point) -> float:
+    """Return the scalar product of two vectors."""
+    return a.real * b.real + a.imag * b.imag
+
+
+def cross(a: Point, b: Point) -> float:
+    """Return the cross product of two vectors, which is positive if the second is clockwise of the first."""
+    return a.real * b.imag - a.imag * b.real
 
 
 class Box(Struct, frozen=True):
@@ -33,15 +44,14 @@ class Box(Struct, frozen=True):
 
     @classmethod
     def around(cls, centre: Point, width: float, height: float) -> Box:
-        x, y = centre
+        x, y = centre.real, centre.imag
         return cls(x - width / 2, y - height / 2, x + width / 2, y + height / 2)
 
     @classmethod
     def of(cls, points: Sequence[Point]) -> Box:
         """Return the bounding box of points."""
-        return cls(
-            min(x for x, _ in points), min(y for _, y in points), max(x for x, _ in points), max(y for _, y in points)
-        )
+        across, down = [point.real for point in points], [point.imag for point in points]
+        return cls(min(across), min(down), max(across), max(down))
 
     def meets(self, other: Box) -> bool:
         """Return whether two boxes overlap."""
@@ -75,7 +85,7 @@ class Grid:
 
 def box_meets_disc(box: Box, centre: Point, radius: float) -> bool:
     """Return whether a box and a disc overlap by more than their edges."""
-    x, y = centre
+    x, y = centre.real, centre.imag
     across = max(box.left - x, 0.0, x - box.right)
     down = max(box.top - y, 0.0, y - box.bottom)
     return across * across + down * down < radius * radius
@@ -83,45 +93,37 @@ def box_meets_disc(box: Box, centre: Point, radius: float) -> bool:
 
 def nearest_on_segment(point: Point, a: Point, b: Point) -> Point:
     """Return the point of a segment that is nearest to a point."""
-    (x, y), (ax, ay), (bx, by) = point, a, b
-    dx, dy = bx - ax, by - ay
-    square = dx * dx + dy * dy
-    if square == 0:
+    way = b - a
+    if way == 0:
         return a
-    share = min(1.0, max(0.0, ((x - ax) * dx + (y - ay) * dy) / square))
-    return ax + share * dx, ay + share * dy
+    return a + min(1.0, max(0.0, dot(point - a, way) / dot(way, way))) * way
 
 
 def to_way(point: Point, way: Sequence[Point]) -> float:
     """Return the distance of a point from a polyline."""
-    least = float("inf")
-    for a, b in pairwise(way):
-        x, y = nearest_on_segment(point, a, b)
-        least = min(least, hypot(point[0] - x, point[1] - y))
-    return least
+    return min(abs(point - nearest_on_segment(point, a, b)) for a, b in pairwise(way))
 
 
 def length_of(way: Sequence[Point]) -> float:
     """Return the length of a polyline."""
-    return sum(hypot(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(way))
+    return sum(abs(b - a) for a, b in pairwise(way))
 
 
 def along(way: Sequence[Point], length: float) -> Point:
     """Return the point of a polyline at this length from its start."""
     for a, b in pairwise(way):
-        step = hypot(b[0] - a[0], b[1] - a[1])
+        step = abs(b - a)
         if length <= step and step > 0:
-            share = max(0.0, length) / step
-            return a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1])
+            return a + max(0.0, length) / step * (b - a)
         length -= step
     return way[-1]
 
 
 def length_inside(box: Box, a: Point, b: Point) -> float:
     """Return the length of a segment inside a box (Liang-Barsky clipping)."""
-    dx, dy = b[0] - a[0], b[1] - a[1]
+    x, y, dx, dy = a.real, a.imag, (b - a).real, (b - a).imag
     first, last = 0.0, 1.0
-    for step, room in ((-dx, a[0] - box.left), (dx, box.right - a[0]), (-dy, a[1] - box.top), (dy, box.bottom - a[1])):
+    for step, room in ((-dx, x - box.left), (dx, box.right - x), (-dy, y - box.top), (dy, box.bottom - y)):
         if step == 0:
             if room < 0:
                 return 0.0
@@ -129,4 +131,4 @@ def length_inside(box: Box, a: Point, b: Point) -> float:
             first = max(first, room / step)
         else:
             last = min(last, room / step)
-    return max(0.0, last - first) * hypot(dx, dy)
+    return max(0.0, last - first) * abs(b - a)

@@ -6,12 +6,13 @@ Nodes, links and target distances go in, points come out. The layout is determin
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from cmath import rect
 from collections.abc import Sequence
-from math import cos, hypot, sin
+from math import cos, sin
 
 from msgspec import Struct
 
-from interpreter.drawing.geometry import Point, nearest_on_segment
+from interpreter.drawing.geometry import Point, cross, nearest_on_segment
 from interpreter.kernel.graphs import Graph
 
 __all__ = ["by_stress", "scaled", "spread"]
@@ -59,33 +60,26 @@ def _first_points(node_count: int, targets: list[list[float]]) -> list[Point]:
         turn = 2.4 * node
         x = (targets[first][node] - targets[second][node]) / 2 + 0.2 * cos(turn)
         y = targets[third][node] - (targets[first][node] + targets[second][node]) / 4 + 0.2 * sin(turn)
-        points.append((x, y))
+        points.append(complex(x, y))
     return points
 
 
 def _moved(node: int, points: Sequence[Point], pulls: Sequence[tuple[float, float]]) -> Point:
     """Return the weighted mean of the positions that the other nodes suggest for a node."""
-    x, y = points[node]
-    right = down = weights = 0.0
-    for (ox, oy), (target, weight) in zip(points, pulls, strict=True):
+    here, pulled, weights = points[node], 0j, 0.0
+    for other, (target, weight) in zip(points, pulls, strict=True):
         if weight:  # 0 for the node itself
-            dx, dy = x - ox, y - oy
-            share = target / (hypot(dx, dy) or 1e-9)
-            right += weight * (ox + share * dx)
-            down += weight * (oy + share * dy)
+            away = here - other
+            pulled += weight * (other + target / (abs(away) or 1e-9) * away)
             weights += weight
-    return (right / weights, down / weights) if weights else (x, y)
+    return pulled / weights if weights else here
 
 
 def scaled(points: Sequence[Point], gap: float) -> list[Point]:
     """Scale the points so that the median distance to the nearest other point is the gap."""
-    spots = sorted(set(points))
-    nearest = sorted(
-        min((hypot(x - ox, y - oy) for other, (ox, oy) in enumerate(spots) if other != spot), default=gap)
-        for spot, (x, y) in enumerate(spots)
-    )
-    factor = gap / nearest[len(nearest) // 2]
-    return [(x * factor, y * factor) for x, y in points]
+    spots = set(points)
+    nearest = sorted(min((abs(spot - other) for other in spots if other != spot), default=gap) for spot in spots)
+    return [point * (gap / nearest[len(nearest) // 2]) for point in points]
 
 
 def spread(
@@ -98,31 +92,27 @@ def spread(
     """Move the points until discs are apart, labels fit on their links, and no link crosses a disc of other nodes,
     or until the rounds run out."""
     room = {frozenset(link): label for link, label in zip(links, labels, strict=True)}
-    spreading = _Spreading([[x, y] for x, y in points], links, radii, room, clear)
+    spreading = _Spreading(list(points), links, radii, room, clear)
     for _ in range(_ROUNDS):
         moved = spreading.part_discs()
         moved |= spreading.part_links()
         if not moved:
             break
-    return [(x, y) for x, y in spreading.points]
+    return spreading.points
 
 
 class _Spreading(Struct):
     """Points that are moved, with the radii of their discs and the sizes of the labels on their links. Methods return
     whether anything moved."""
 
-    points: list[list[float]]
+    points: list[Point]
     links: Sequence[tuple[int, int]]
     radii: Sequence[float]
     room: dict[frozenset[int], tuple[float, float]]
     clear: float
 
     def _in_order(self) -> list[int]:
-        return sorted(range(len(self.points)), key=lambda node: (self.points[node][0], node))
-
-    def _move(self, node: int, right: float, down: float) -> None:
-        self.points[node][0] += right
-        self.points[node][1] += down
+        return sorted(range(len(self.points)), key=lambda node: (self.points[node].real, node))
 
     def part_discs(self) -> bool:
         moved = False
@@ -131,69 +121,62 @@ class _Spreading(Struct):
         reach = 2 * max(self.radii, default=0.0) + 3 * self.clear + widest
         for place, node in enumerate(order):
             for other in order[place + 1 :]:
-                if self.points[other][0] - self.points[node][0] > reach:
+                if (self.points[other] - self.points[node]).real > reach:
                     break
                 moved |= self._part(node, other)
         return moved
 
     def _part(self, node: int, other: int) -> bool:
-        dx, dy = self.points[other][0] - self.points[node][0], self.points[other][1] - self.points[node][1]
-        apart = hypot(dx, dy)
-        least = self.radii[node] + self.radii[other] + self.clear
+        away = self.points[other] - self.points[node]
+        apart = abs(away)
+        short = self.radii[node] + self.radii[other] + self.clear
         if apart < 1e-6:  # coincident: pick a direction by number
-            dx, dy, apart = cos(node + 2.4 * other), sin(node + 2.4 * other), 1.0
-            short = least
+            away, apart = rect(1.0, node + 2.4 * other), 1.0
         else:
             width, height = self.room.get(frozenset((node, other)), (0.0, 0.0))
-            label = (abs(dx) * width + abs(dy) * height) / apart + self.clear if width else 0.0
-            short = least + label - apart
+            label = (abs(away.real) * width + abs(away.imag) * height) / apart + self.clear if width else 0.0
+            short = short + label - apart
         if short <= 0.01:
             return False
-        right, down = dx / apart * (short / 2 + 0.1), dy / apart * (short / 2 + 0.1)
-        self._move(node, -right, -down)
-        self._move(other, right, down)
+        step = away / apart * (short / 2 + 0.1)
+        self.points[node] -= step
+        self.points[other] += step
         return True
 
     def part_links(self) -> bool:
         moved = False
         order = self._in_order()
-        across = [self.points[node][0] for node in order]
+        across = [self.points[node].real for node in order]
         margin = max(self.radii, default=0.0) + self.clear
         for a, b in self.links:
-            low, high = sorted((self.points[a][0], self.points[b][0]))
-            ax, ay, right, down, length = self._line(a, b)
+            start, way = self.points[a], self.points[b] - self.points[a]
+            low, high = sorted((start.real, self.points[b].real))
             for node in order[bisect_left(across, low - margin) : bisect_right(across, high + margin)]:
-                x, y = self.points[node]
                 clearance = self.radii[node] + self.clear
-                if abs(right * (y - ay) - down * (x - ax)) > clearance * length or node in (a, b):
+                if abs(cross(way, self.points[node] - start)) > clearance * abs(way) or node in (a, b):
                     continue  # quick test first: most nodes are far from the line
                 if self._clear_way(node, a, b, clearance):
                     moved = True
-                    ax, ay, right, down, length = self._line(a, b)
+                    start, way = self.points[a], self.points[b] - self.points[a]
         return moved
-
-    def _line(self, a: int, b: int) -> tuple[float, float, float, float, float]:
-        """Return the line through two points: the first point, the vector to the other, and its length."""
-        (x, y), (bx, by) = self.points[a], self.points[b]
-        return x, y, bx - x, by - y, hypot(bx - x, by - y)
 
     def _clear_way(self, node: int, a: int, b: int, clearance: float) -> bool:
         """Move a node away from a link, and the link a little away from the node."""
-        (x, y), (ax, ay), (bx, by) = self.points[node], self.points[a], self.points[b]
-        if (max(ay, by) + clearance < y) or (min(ay, by) - clearance > y):
+        here, ends = self.points[node], (self.points[a], self.points[b])
+        low, high = sorted(end.imag for end in ends)
+        if not low - clearance <= here.imag <= high + clearance:
             return False
-        px, py = nearest_on_segment((x, y), (ax, ay), (bx, by))
-        dx, dy = x - px, y - py
-        apart = hypot(dx, dy)
-        if apart >= clearance - 0.01 or (px, py) in ((ax, ay), (bx, by)):
+        nearest = nearest_on_segment(here, *ends)
+        away = here - nearest
+        apart = abs(away)
+        if apart >= clearance - 0.01 or nearest in ends:
             return False
         short = clearance - apart + 0.1
         if apart < 1e-6:  # on the link: move to a side chosen by number
-            length = hypot(bx - ax, by - ay) or 1.0
-            side = 1 if node % 2 else -1
-            dx, dy, apart = side * (by - ay) / length, side * (ax - bx) / length, 1.0
-        right, down = dx / apart * short, dy / apart * short
-        self._move(node, 0.6 * right, 0.6 * down)
+            way = ends[1] - ends[0]
+            away, apart = (-1j if node % 2 else 1j) * way / (abs(way) or 1.0), 1.0
+        step = away / apart * short
+        self.points[node] += 0.6 * step
         for end in (a, b):
-            self._move(end, -0.2 * right, -0.2 * down)
+            self.points[end] -= 0.2 * step
         return True

@@ -13,7 +13,7 @@ from interpreter.engine.views import measured
 from interpreter.hidden.sight import Unseen
 from interpreter.kernel.state import State, Value
 from interpreter.language.directed_links import Way, ways_of
-from interpreter.language.model import GraphDecl, Look, Model
+from interpreter.language.model import GraphDecl, Model
 from interpreter.language.types import SEAT
 from interpreter.language.walk import is_printed
 
@@ -152,37 +152,36 @@ class _Looks:
         self._ready = {name: [compiled(tree) for tree in look.trees] for name, look in self._looks.items()}
         self._owners: dict[int, tuple[Piece, str]] = {}
 
-    def _values(self, name: str, of: int) -> list[Value]:
-        look: Look = self._looks[name]
-        return [value(self._state, [of, *[None] * look.local_count]) for value in self._ready[name]]
-
-    def _value(self, name: str, of: int) -> Value:
-        """Return the value of a look; None also if it is hidden."""
+    def _values(self, name: str, of: int) -> list[Value] | None:
+        """Return the values in a look; None if there is no such look, or it is hidden."""
+        look = self._looks.get(name)
+        if look is None:
+            return None
         try:
-            value = self._values(name, of)[0]
-            hash(value)  # reads every part, so that a hidden one is noticed
+            values = [value(self._state, [of, *[None] * look.local_count]) for value in self._ready[name]]
+            hash(tuple(values))  # reads every part, so that a hidden one is noticed
         except Unseen:
             return None
-        return value
+        return values
+
+    def _value(self, name: str, of: int) -> Value:
+        """Return the value of a look that is no template."""
+        values = self._values(name, of)
+        return values[0] if values is not None else None
 
     def text(self, name: str, of: int) -> str | None:
         """Return the text of a look; None if it has none."""
-        if name not in self._looks:
-            return None
         texts = self._printed.get(name, {})
         if of not in texts:
             texts[of] = self._text(name, of)
         return texts[of]
 
     def _text(self, name: str, of: int) -> str | None:
-        names, look = self._game.table.names, self._looks[name]
-        try:
-            values = self._values(name, of)
-            if look.value is not None and values[0] is None:
-                return None
-            words = iter([names.text(value, tree.type) for value, tree in zip(values, look.trees, strict=True)])
-        except Unseen:
+        values = self._values(name, of)
+        if values is None or (self._looks[name].value is not None and values[0] is None):
             return None
+        look, names = self._looks[name], self._game.table.names
+        words = iter([names.text(value, tree.type) for value, tree in zip(values, look.trees, strict=True)])
         return "".join(part if isinstance(part, str) else next(words) for part in look.parts)
 
     def label(self, group: str, of: int, otherwise: str) -> str:
@@ -191,7 +190,7 @@ class _Looks:
         return self.text(f"{group}.label", of) or ""
 
     def holds(self, name: str, of: int) -> bool:
-        return name in self._looks and bool(self._value(name, of))
+        return bool(self._value(name, of))
 
     def colours(self, group: str, all_: range, known: dict[str, str] | None = None) -> dict[str, str]:
         """Return a colour for each value of a colour look, in the order of the values."""
@@ -208,14 +207,12 @@ class _Looks:
 
     def _words(self, name: str, all_: range) -> list[str]:
         """Return the values of a look in words, sorted by value."""
-        if name not in self._looks:
-            return []
         values = {value for of in all_ if (value := self._value(name, of)) is not None}
-        type_ = self._looks[name].trees[0].type
-        return [self._game.table.names.text(value, type_) for value in sorted(values)]
+        return [self._game.table.names.text(value, self._looks[name].trees[0].type) for value in sorted(values)]
 
     def piece(self, place: int) -> Piece | None:
-        if "place.piece" not in self._looks or (value := self._value("place.piece", place)) is None:
+        value = self._value("place.piece", place)
+        if value is None:
             return None
         model, names = self._game.ruleset.model, self._game.table.names
         owner, shape = divmod(value, len(model.pieces))

@@ -6,10 +6,11 @@ along their link. If overlaps remain, the layout is repeated with more space bet
 
 from __future__ import annotations
 
+from cmath import rect
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from math import cos, hypot, pi, sin
+from math import pi, sin
 
 from msgspec import Struct
 
@@ -88,7 +89,7 @@ def arranged(picture: Picture) -> Plan:
 
 def _starts(picture: Picture, ends: Sequence[tuple[int, int]]) -> Iterator[list[Point]]:
     """Yield initial positions of nodes: the map coordinates, then a layout computed from the links."""
-    coordinates = [(float(spot.at[0]), float(spot.at[1])) for spot in picture.spots if spot.at is not None]
+    coordinates = [complex(*spot.at) for spot in picture.spots if spot.at is not None]
     if len(coordinates) == len(picture.spots):
         yield coordinates
     if not picture.grid:
@@ -101,9 +102,9 @@ def _attempt(picture: Picture, radii: list[float], ends: list[tuple[int, int]], 
     ways = _ways(ends, centres, radii)
     blocked = sum(not _is_clear(way, end, centres, radii) for way, end in zip(ways, ends, strict=True))
     touching = sum(
-        hypot(x - ox, y - oy) < radii[node] + radii[other]
-        for node, (x, y) in enumerate(centres)
-        for other, (ox, oy) in enumerate(centres[:node])
+        abs(centre - near) < radii[node] + radii[other]
+        for node, centre in enumerate(centres)
+        for other, near in enumerate(centres[:node])
     )
     obstacles = _Obstacles(centres, radii, ways)
     items = [
@@ -140,9 +141,7 @@ def _radius(spot: Spot) -> float:
 def _slots(count: int, centre: Point) -> tuple[Point, ...]:
     """Return the places in a ring, the first at the top, or of two at the left."""
     first = pi if count == 2 else -pi / 2
-    turns = [first + 2 * pi * place / count for place in range(count)]
-    x, y = centre
-    return tuple((x + _ring(count) * cos(turn), y + _ring(count) * sin(turn)) for turn in turns)
+    return tuple(centre + rect(_ring(count), first + 2 * pi * place / count) for place in range(count))
 
 
 # --- paths of links
@@ -168,23 +167,18 @@ def _ways(ends: list[tuple[int, int]], centres: list[Point], radii: list[float])
 def _bent(a: Point, b: Point, bend: float) -> Way:
     if bend == 0:
         return Way((a, b), None)
-    (ax, ay), (bx, by) = a, b
-    middle = ((ax + bx) / 2 + bend * (by - ay), (ay + by) / 2 + bend * (ax - bx))
-    points = []
-    for step in range(17):
-        t = step / 16
-        start, control, end = (1 - t) * (1 - t), 2 * t * (1 - t), t * t
-        points.append((start * ax + control * middle[0] + end * bx, start * ay + control * middle[1] + end * by))
-    return Way(tuple(points), middle)
+    middle = (a + b) / 2 + bend * -1j * (b - a)
+    parts = [step / 16 for step in range(17)]
+    return Way(tuple((1 - t) * (1 - t) * a + 2 * t * (1 - t) * middle + t * t * b for t in parts), middle)
 
 
 def _is_clear(way: Way, ends: tuple[int, int], centres: Sequence[Point], radii: Sequence[float]) -> bool:
     """Return whether a path avoids all discs at which it does not end."""
-    left = min(x for x, _ in way.points)
-    right = max(x for x, _ in way.points)
+    left = min(point.real for point in way.points)
+    right = max(point.real for point in way.points)
     for node, centre in enumerate(centres):
         reach = radii[node] + CLEAR - 1
-        if node not in ends and left - reach < centre[0] < right + reach and to_way(centre, way.points) < reach:
+        if node not in ends and left - reach < centre.real < right + reach and to_way(centre, way.points) < reach:
             return False
     return True
 
@@ -224,7 +218,7 @@ def _name_choices(spot: Spot, node: int, obstacles: _Obstacles) -> list[Label]:
     """Return positions around the disc: below and above are preferred, then the sides, then the corners."""
     if not spot.label:
         return []
-    x, y = obstacles.centres[node]
+    centre = obstacles.centres[node]
     radius = obstacles.radii[node] + 1.5
     choices = []
     for turn, lines in enumerate(lines_for(spot.label)):
@@ -250,7 +244,7 @@ def _name_choices(spot: Spot, node: int, obstacles: _Obstacles) -> list[Label]:
             (8.0, (across, -height / 2)),
             (8.0, (-across, -height / 2)),
         ):
-            box = Box.around((x + dx, y + dy), width, height)
+            box = Box.around(centre + complex(dx, dy), width, height)
             choices.append(Label(lines, box, price + 4 * turn + obstacles.penalty(box, node=node)))
     return choices
 

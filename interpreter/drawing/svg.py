@@ -25,13 +25,11 @@ def element(name: str, /, *inside: str, **attributes: object) -> str:
     return f"<{' '.join(parts)}>{content}</{name}>" if content else f"<{' '.join(parts)}/>"
 
 
-def path(
-    points: Iterable[tuple[float, float]], *, closed: bool = False, bend: tuple[float, float] | None = None
-) -> str:
+def path(points: Iterable[complex], *, closed: bool = False, bend: complex | None = None) -> str:
     """Return the ``d`` attribute of a polyline, or with a bend of a quadratic curve between two points."""
-    shown = [f"{number(x)} {number(y)}" for x, y in points]
+    shown = [f"{number(point.real)} {number(point.imag)}" for point in points]
     if bend is not None:
-        return f"M{shown[0]}Q{number(bend[0])} {number(bend[1])} {shown[1]}"
+        return f"M{shown[0]}Q{number(bend.real)} {number(bend.imag)} {shown[1]}"
     return f"M{'L'.join(shown)}{'Z' if closed else ''}"
 
 

@@ -58,13 +58,11 @@ class Proposal(Struct, frozen=True):
 
 @dataclass
 class _Where:
-    """Position of the cursor: the text before it on its line, the path of keys, the lines of its block text, and the
-    line number of its outermost key."""
+    """Position of the cursor: the text before it on its line, the path of keys, and the lines of its block text."""
 
     before: str
     path: list[str] = field(default_factory=list)
     block: list[str] | None = None
-    entry: int = 0
 
 
 class _Cursor(Names):
@@ -128,7 +126,6 @@ def _where(file: SourceFile, offset: int) -> _Where:
                 where.block, where.path = lines, []
             if match:
                 where.path = [*(["0"] if match["dashes"] else []), match["key"].strip('"'), *where.path]
-                where.entry = above
             depth = indent
         if where.block is None:
             lines.insert(0, text)
@@ -435,7 +432,7 @@ class _Completer:
 
     def _entry_lines(self) -> list[str]:
         """Return the lines of the declaration around the position."""
-        if len(self.steps) < 3 or not self.where.entry:
+        if len(self.steps) < 3:
             return []
         name = self.steps[-2]
         lines = self.file.text.split("\n")

@@ -20,7 +20,7 @@ from interpreter.engine.values import type_text
 from interpreter.explain.cross_reference import WORDS
 from interpreter.explain.symbols import declared, described, mentions, own_uses, signature_text
 from interpreter.language.builtins import FUNCTIONS
-from interpreter.language.mentions import Meaning, Mention, sections_of
+from interpreter.language.mentions import Meaning, Mention, holders_of, sections_of
 from interpreter.language.parse import remembered
 from interpreter.reading.files import KINDS, Document, files_at, files_below
 from interpreter.reading.yaml import Entry, Mapping, Sequence, Value
@@ -199,12 +199,9 @@ class Answers:
     def _file_places(self, path: Path, mention: Mention) -> list[Place]:
         """Return the place of a named file; inside a declaration, that of the declaration of the same name there."""
         document = self.desk.readable(path)
-        holder = ""
-        for _, entry in sections_of(document.root) if document else ():
-            if entry.value.span.start <= mention.span.start < entry.value.span.end:
-                holder = entry.key.text
+        holders = [entry.key.text for entry in holders_of(document, mention.span)] if document else []
         for file in self._files_called(path, mention.meaning):
-            spans = [entry.key.span for _, entry in sections_of(file.root) if holder and entry.key.text == holder]
+            spans = [entry.key.span for _, entry in sections_of(file.root) if entry.key.text in holders[-1:]]
             return self._placed(spans[:1] or [file.root[file.kind].span])
         return []
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from lsprotocol import types as lsp
 from pygls import uris
@@ -84,12 +84,8 @@ def offset_at(file: SourceFile, position: lsp.Position) -> int:
     number: int = position.line
     if number >= len(file.line_starts):
         return len(file.text)
-    line, units = file.line(number + 1), 0
-    for column, char in enumerate(line):
-        if units >= position.character:
-            return file.line_starts[number] + column
-        units += 2 if ord(char) > 0xFFFF else 1
-    return file.line_starts[number] + len(line)
+    before = file.line(number + 1).encode("utf-16-le")[: 2 * position.character]
+    return file.line_starts[number] + len(before.decode("utf-16-le", "replace"))
 
 
 def _range(span: Span) -> lsp.Range:
@@ -214,10 +210,10 @@ class _Session:
         return list(map(_symbol, self.answers.symbols(path)))
 
     def renamable(self, path: Path, params: lsp.PrepareRenameParams) -> lsp.Range:
-        return _range(_or_refuse(lambda: renamable(self.answers, path, self._offset(path, params))))
+        return _range(renamable(self.answers, path, self._offset(path, params)))
 
     def rename(self, path: Path, params: lsp.RenameParams) -> lsp.WorkspaceEdit:
-        places = _or_refuse(lambda: rename(self.answers, path, self._offset(path, params), params.new_name))
+        places = rename(self.answers, path, self._offset(path, params), params.new_name)
         edits: dict[str, list[lsp.TextEdit]] = {}
         for place in dict.fromkeys(places):
             edits.setdefault(_uri(place.path), []).append(lsp.TextEdit(_range(place.span), params.new_name))
@@ -255,9 +251,12 @@ def make_server(version: str) -> LanguageServer:
 
 
 def _answered(answer: Callable[..., object], params: _AboutFile) -> object:
-    """Answer a request about a file; None for URIs that are no files."""
+    """Answer a request about a file, or refuse it; None for URIs that are no files."""
     path = _path(params.text_document.uri)
-    return answer(path, params) if path is not None else None
+    try:
+        return answer(path, params) if path is not None else None
+    except RefusedRename as refused:
+        raise JsonRpcException(str(refused), lsp.LSPErrorCodes.RequestFailed) from None
 
 
 # --- protocol types -------------------------------------------------------------------------------------------------
@@ -316,13 +315,3 @@ def _line_edits(old: str, new: str) -> Iterable[lsp.TextEdit]:
         if operation != "equal":
             lines = lsp.Range(lsp.Position(start, 0), lsp.Position(end, 0))
             yield lsp.TextEdit(lines, "".join(after[first:last]))
-
-
-Answer = TypeVar("Answer")
-
-
-def _or_refuse(answer: Callable[[], Answer]) -> Answer:
-    try:
-        return answer()
-    except RefusedRename as refused:
-        raise JsonRpcException(str(refused), lsp.LSPErrorCodes.RequestFailed) from None

@@ -43,11 +43,13 @@ _Found = TypeVar("_Found")
 
 
 class Home(Struct, frozen=True):
-    """A ruleset that contains a file: its document, its overlays, and the results of the passes."""
+    """A ruleset that contains a file: its document, its overlays, and the results of the passes, with those that set up
+    ``tables`` or without."""
 
     document: Document
     overlays: tuple[str, ...]
     examined: Examined
+    tables: bool
 
     @property
     def files(self) -> tuple[Document, ...]:
@@ -67,8 +69,7 @@ class Desk:
     trees: Trees = field(default_factory=Trees)
     """Cache of parsed texts."""
     _diagnostics: dict[object, list[Diagnostic]] = field(default_factory=dict)
-    _quick: dict[_Key, Home] = field(default_factory=dict)
-    _whole: dict[_Key, Home] = field(default_factory=dict)
+    _homes: dict[_Key, Home] = field(default_factory=dict)
     _good: dict[_Key, Home] = field(default_factory=dict)
     _read: dict[Path, Document] = field(default_factory=dict)
     _paths: dict[str, Path] = field(default_factory=dict)
@@ -211,13 +212,12 @@ class Desk:
 
     def examined(self, ruleset: Document, overlays: tuple[str, ...], *, tables: bool = False) -> Home:
         """Return the check results of a ruleset, from the cache if none of its files has changed."""
-        key = (ruleset.path, overlays)
+        known = self._homes.get((ruleset.path, overlays))
         with unsaved(self.texts):
-            for known in (self._whole, self._quick)[: 1 if tables else 2]:
-                if key in known and self._is_current(known[key]):
-                    return known[key]
+            if known is not None and known.tables >= tables and self._is_current(known):
+                return known
         home = self._examine(self.texts, ruleset, overlays, tables=tables)
-        (self._whole if tables else self._quick)[key] = home
+        self._homes[ruleset.path, overlays] = home
         return home
 
     def _examine(
@@ -225,7 +225,7 @@ class Desk:
     ) -> Home:
         shelf = self.shelf(ruleset.path)
         with unsaved(texts), remembered(self.trees):
-            home = Home(ruleset, overlays, examine(shelf, ruleset, overlays, tables=tables))
+            home = Home(ruleset, overlays, examine(shelf, ruleset, overlays, tables=tables), tables)
         for document in home.files:
             self._saw(document)
         if home.is_good:

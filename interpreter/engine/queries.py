@@ -11,34 +11,40 @@ from interpreter.engine.setup import Table
 from interpreter.hidden.sight import Unseen
 from interpreter.kernel.state import State, Value
 from interpreter.language.check_expressions import Expressions
+from interpreter.language.core import Expression
+from interpreter.language.model import Model
 from interpreter.language.parse import parse_expression
 from interpreter.language.resolve import Names
 from interpreter.language.scope import Frame
 from interpreter.language.texts import Typed
 from interpreter.language.types import BoolType, CardType, CollectionType, IntType, KindType, NodeType, SeatType, Type
 
-__all__ = ["literal", "value_of"]
+__all__ = ["literal", "typed_expression", "value_of"]
 
 
 def value_of(table: Table, state: State, text: str, player: int | None = None) -> tuple[Value, Type]:
     """Return the value of an expression and its type. Raises :class:`RulesetError` for an invalid expression, and
     ``ValueError`` if it reads something that the player may not see."""
+    node = typed_expression(table.model, text, frame := Frame())
+    table.machine.meter.refill()
+    try:
+        value = table.machine.expressions.compile(node)(table.sight.seen_by(state, player), [None] * frame.size)
+        hash(value)  # reads every part, so that a veil raises
+    except Unseen:
+        raise ValueError(f"`{text}` looks at what player {player} may not see") from None
+    if not table.sight.shows(state, value, node.type, player):
+        raise ValueError(f"`{text}` is a card that player {player} may not see")
+    return (tuple(value) if isinstance(value, range) else value), node.type
+
+
+def typed_expression(model: Model, text: str, frame: Frame) -> Expression:
+    """Return an expression over the locals of a frame. Raises :class:`RulesetError` with its errors."""
     tree, problems = parse_expression(Typed(SourceFile("expression", text)))
     diagnostics: list[Diagnostic] = list(problems)
-    if tree is not None:
-        frame = Frame()
-        node = Expressions(Names(table.model), frame, diagnostics.append).value(tree, maybe=True)
-        if not diagnostics:
-            table.machine.meter.refill()
-            try:
-                value = table.machine.expressions.compile(node)(table.sight.seen_by(state, player), [None] * frame.size)
-                hash(value)  # reads every part, so that a veil raises
-            except Unseen:
-                raise ValueError(f"`{text}` looks at what player {player} may not see") from None
-            if not table.sight.shows(state, value, node.type, player):
-                raise ValueError(f"`{text}` is a card that player {player} may not see")
-            return (tuple(value) if isinstance(value, range) else value), node.type
-    raise RulesetError(diagnostics)
+    node = Expressions(Names(model), frame, diagnostics.append).value(tree, maybe=True) if tree is not None else None
+    if node is None or diagnostics:
+        raise RulesetError(diagnostics)
+    return node
 
 
 def literal(names: values.Names, value: Value, type_: Type) -> str | None:

@@ -19,7 +19,7 @@ from interpreter.hidden.sight import Held, Unseen, Veil, may_see
 from interpreter.kernel.effects import put_back
 from interpreter.kernel.state import Record, State, Value, as_bag
 from interpreter.language import core
-from interpreter.language.model import Board, CheckedRule, GraphDecl, Group, Phrase
+from interpreter.language.model import Board, CheckedRule, GraphDecl, Group, Model, Phrase
 from interpreter.language.types import (
     PLACE,
     SEAT,
@@ -43,6 +43,7 @@ __all__ = [
     "added",
     "board_of",
     "is_shown",
+    "languages_of",
     "lines_since",
     "measured",
     "numbered_lines",
@@ -125,6 +126,12 @@ class Spoken(Names):
         if phrase is None:
             return ""
         return _say(self, {"": phrase}, (), values)
+
+
+def languages_of(model: Model) -> list[str]:
+    """Return the languages that a ruleset has texts in; every ruleset supports `en`."""
+    phrases = [*model.says.values(), *(e.says for e in model.events.values()), *(board.says for board in model.boards)]
+    return sorted({"en", *(name for phrase in phrases for name in phrase)})
 
 
 def lines_since(

@@ -38,7 +38,7 @@ from interpreter.sections.documents import NAMED_SECTIONS, STATE_SECTIONS
 from interpreter.sections.lookup import forms_in
 from interpreter.sections.vocabulary import Code, Form, Reference
 
-__all__ = ["Meaning", "Mention", "mentions_in", "sections_of"]
+__all__ = ["Meaning", "Mention", "holders_of", "mentions_in", "sections_of"]
 
 VALUES = (*STATE_SECTIONS, "settings", "interpretations", "roles")
 TYPES = ("kinds", "tokens", "cards", "records", "pieces")
@@ -140,7 +140,7 @@ def _alone(document: Document, model: Model, known: set[int]) -> list[Binding]:
             text = excerpt(scalar)
             tree = None if isinstance(text, Diagnostic) else parse_as(form.start, text)[0]
             first = len(names.bindings)
-            check_quietly(tree, names, Frame(), next((e.key.text for e in _holders(document, scalar.span)), ""))
+            check_quietly(tree, names, Frame(), next((e.key.text for e in holders_of(document, scalar.span)), ""))
             bound = {binding.span.start for binding in names.bindings[first:]}
             for node in descendants(tree):
                 if isinstance(node, nodes.Attribute) and node.name_span.start not in bound:
@@ -154,7 +154,7 @@ def _extent(span: Span) -> range:
     return range(span.start, span.end)
 
 
-def _holders(document: Document, span: Span) -> Iterator[Entry]:
+def holders_of(document: Document, span: Span) -> Iterator[Entry]:
     """Yield the declarations that hold a place."""
     for _, entry in sections_of(document.root):
         if entry.value.span.start <= span.start < entry.value.span.end:
@@ -298,7 +298,7 @@ class _Reader:
 
     def _order(self, span: Span, name: str) -> None:
         """Add the rule or the attribute by which the cards of a zone are sorted."""
-        zones = [entry.value for entry in _holders(self.document, span)]
+        zones = [entry.value for entry in holders_of(self.document, span)]
         kinds = {word(zone.get(key)) for zone in zones if isinstance(zone, Mapping) for key in ("of", "zone")}
         self._word(span, name, ("rules",))
         for kind in self.model.card_kinds.values():

@@ -7,15 +7,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
+from inspect import Parameter, signature
 from itertools import islice
-from typing import IO, TypeVar
+from typing import IO
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.diagnostics import RulesetError
-from interpreter.base.plain_data import Json, Value
+from interpreter.base.plain_data import Json, Value, json_in, picked
 from interpreter.base.suggest import did_you_mean
 from interpreter.bots.player import Stream
 from interpreter.bots.registry import adviser, bots_of
@@ -53,51 +54,32 @@ class Refused(Exception):
 
 
 class _Parameter(Struct, frozen=True):
-    """A parameter of a method: its JSON type, in words too; its default, unless it is required; the range of a
-    number."""
+    """A parameter of methods: its JSON type, in words too, and the range of a number."""
 
-    name: str
     want: str
     kind: type
-    default: Value = ...
     least: int = 0
     most: int = 2**64 - 1
 
-    def of(self, params: Mapping[str, Value]) -> Value:
-        """Return the value of the parameter; ``null`` counts as missing."""
-        value = params.get(self.name)
-        if value is None:
-            if self.default is ...:
-                raise Refused(PARAMS, f"`{self.name}` is missing, want {self.want}")
-            return self.default
+    def check(self, name: str, value: Value) -> None:
         if not isinstance(value, self.kind) or isinstance(value, bool):
-            raise Refused(PARAMS, f"{self.name}: got {_short(value)}, want {self.want}")
+            raise Refused(PARAMS, f"{name}: got {_short(value)}, want {self.want}")
         if isinstance(value, int) and not self.least <= value <= self.most:
-            raise Refused(PARAMS, f"{self.name}: got {_short(value)}, want {self.least} to {self.most}")
-        return value
+            raise Refused(PARAMS, f"{name}: got {_short(value)}, want {self.least} to {self.most}")
 
 
-def _number(name: str, default: Value = ..., least: int = 0, most: int = 2**64 - 1) -> _Parameter:
-    return _Parameter(name, "a whole number", int, default, least, most)
-
-
-_GAME, _PLAYER, _BY = _number("game"), _number("player", None), _number("by", None)
-"""A game, and one of its seats."""
-
-METHODS: dict[str, tuple[Callable[..., dict[str, Json]], tuple[_Parameter, ...]]] = {}
-"""Methods by name, with their parameters."""
-
-_Method = TypeVar("_Method", bound=Callable[..., dict[str, Json]])
-
-
-def _method(*parameters: _Parameter) -> Callable[[_Method], _Method]:
-    """Make a function a method of the protocol. It gets the values of these parameters."""
-
-    def added(function: _Method) -> _Method:
-        METHODS[function.__name__] = function, parameters
-        return function
-
-    return added
+_NUMBER = _Parameter("a whole number", int)
+_PARAMETERS = {
+    **dict.fromkeys(("game", "player", "by", "seed", "since", "option"), _NUMBER),
+    "players": replace(_NUMBER, least=1, most=99),
+    "most": replace(_NUMBER, least=1, most=MOST_OPTIONS),
+    **dict.fromkeys(("settings", "chance"), _Parameter("an object", dict)),
+    "choice": _Parameter("an object with `do`", dict),
+    "save": _Parameter("the result of `save`", str),
+    "language": _Parameter("a language", str),
+    "bot": _Parameter("the name of a bot", str),
+}
+"""Parameters by name. The signature of a method says which it takes, and their defaults."""
 
 
 def _short(value: object) -> str:
@@ -108,8 +90,8 @@ def _short(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}…"
 
 
-class Engine:
-    """Games of one ruleset, for one client."""
+class _Methods:
+    """Games of one ruleset. The public functions are the methods of the protocol."""
 
     def __init__(self, ruleset: Ruleset, version: str = "") -> None:
         self.ruleset, self.program = ruleset, version
@@ -117,6 +99,138 @@ class Engine:
         self.is_over = False
         """Whether the client has sent `quit`."""
         self._last = 0
+
+    def _added(self, game: Game) -> dict[str, Json]:
+        if len(self.games) >= MOST_GAMES:
+            raise Refused(PARAMS, f"too many games: {MOST_GAMES}; `close` some first")
+        self._last += 1
+        self.games[self._last] = game
+        return self.status(game)
+
+    def _number_of(self, game: Game) -> int:
+        return next(number for number, each in self.games.items() if each is game)
+
+    def _decision(self, game: Game, by: int | None) -> Decision:
+        decision = game.decision if by is None else game.decision_of(by)
+        if decision is None:
+            raise Refused(ILLEGAL, "the game is over" if game.is_over else f"seat {by} does not decide now")
+        return decision
+
+    def version(self) -> dict[str, Json]:
+        return {
+            "protocol": PROTOCOL,
+            "regelwerk": self.program,
+            "ruleset": self.ruleset.id,
+            "title": self.ruleset.title,
+            "players": [number for number in range(1, 100) if number in self.ruleset.players],
+            "settings": list(self.ruleset.model.settings) + list(self.ruleset.model.interpretations),
+            "digest": self.ruleset.digest,
+            "methods": list(METHODS),
+        }
+
+    def new(
+        self, players: int | None = None, seed: int = 0, settings: Value = None, chance: Value = None
+    ) -> dict[str, Json]:
+        number = players or self.ruleset.players.usual
+        return self._added(self.ruleset.new_game(number, seed, settings or {}, chance))
+
+    def status(self, game: Game, player: int | None = None) -> dict[str, Json]:
+        question = pending(game.table, game.state, player)
+        status: dict[str, Json] = {
+            "game": self._number_of(game),
+            "over": game.is_over,
+            **{name: question[name] for name in ("decision", "actor", "actors", "context")},
+            "choices": len(game.choices),
+        }
+        result = game.result if game.is_over else None
+        if result is not None:
+            keys = list(map(self.ruleset.model.keys_by_name, result.keys))
+            status["result"] = {**picked(result, "places", "winners"), "keys": keys}
+        return status
+
+    def options(self, game: Game, by: int | None = None, most: int = MOST_OPTIONS) -> dict[str, Json]:
+        if game.is_over and by is None:
+            return {"options": [], "complete": True}
+        options = self._decision(game, by).options
+        listed = [option.as_dict() for option in islice(options, most + 1)]
+        return {"options": listed[:most], "complete": len(listed) <= most}
+
+    def apply(
+        self, game: Game, by: int | None = None, option: int | None = None, choice: Value = None
+    ) -> dict[str, Json]:
+        if (option is None) == (choice is None):
+            raise Refused(PARAMS, "want either `choice` or `option`")
+        if option is not None:
+            listed = list(islice(self._decision(game, by).options, option, option + 1))
+            if not listed:
+                raise Refused(ILLEGAL, f"unknown option {option}")
+            choice = listed[0].as_dict()
+        game.apply(choice, by=by)
+        return self.status(game)
+
+    def view(self, game: Game, player: int | None = None) -> dict[str, Json]:
+        return {"view": game.view(player)}
+
+    def log(self, game: Game, player: int | None = None, since: int = 0, language: str = "en") -> dict[str, Json]:
+        facts = ("kind", "name", "text", "actor", "values", "rule", "cites")
+        lines = [
+            {"number": place, **picked(line, *facts)}
+            for place, line in numbered_lines(game.table, game.state, player, language)
+        ]
+        return {"lines": lines[since:], "next": len(lines)}
+
+    def undo(self, game: Game) -> dict[str, Json]:
+        undone = bool(game.choices) and game.undo()
+        return {"undone": undone, **self.status(game)}
+
+    def clone(self, game: Game) -> dict[str, Json]:
+        return self._added(game.clone(log=True))
+
+    def save(self, game: Game) -> dict[str, Json]:
+        return {"save": game.to_json()}
+
+    def load(self, save: str) -> dict[str, Json]:
+        return self._added(self.ruleset.load_game(save))
+
+    def explain(self, game: Game, player: int | None = None, *, choice: Value) -> dict[str, Json]:
+        conditions = [
+            {
+                **picked(each, "text", "holds"),
+                "values": dict(each.values),
+                **picked(each, "rule", "place"),
+                "cites": {quote.id: quote.text for quote in each.cites},
+            }
+            for each in conditions_of(game, choice, player=player)
+        ]
+        is_told = game.decision is not None and player in (None, game.decision.actor)
+        return {"legal": game.accepts(choice) if is_told else None, "conditions": conditions}
+
+    def hint(self, game: Game, bot: str | None = None) -> dict[str, Json]:
+        decision = self._decision(game, None)
+        asked = bots_of(bot or adviser(game.ruleset), game.ruleset, game.table.seats)[decision.actor]
+        option = asked.choose(game.clone(log=True), decision, Stream(game.origin["seed"], "hint"))
+        return {"choice": option.as_dict(), "bot": asked.name}
+
+    def close(self, game: Game) -> dict[str, Json]:
+        number = self._number_of(game)
+        del self.games[number]
+        return {"closed": number}
+
+    def quit(self) -> dict[str, Json]:
+        self.is_over = True
+        return {}
+
+
+METHODS = {
+    name: dict(list(signature(function).parameters.items())[1:])
+    for name, function in vars(_Methods).items()
+    if not name.startswith("_")
+}
+"""Methods by name, with their parameters."""
+
+
+class Engine(_Methods):
+    """Games of one ruleset, for one client."""
 
     def answer(self, line: str) -> str | None:
         """Return the answer to a line; None if the request has no id."""
@@ -141,13 +255,13 @@ class Engine:
         if method not in METHODS:
             hint = did_you_mean(method, METHODS) or f"; there are {', '.join(METHODS)}"
             raise Refused(METHOD, f"unknown method `{method[:60]}`{hint}")
-        handler, parameters = METHODS[method]
-        values = list(self._values(request.get("params"), parameters))
+        values = self._values(request.get("params"), METHODS[method])
         try:
-            return handler(self, *values)
+            result: Json = getattr(self, method)(**values)
+            return result
         except IllegalMove as error:
-            reasons = [_picked(each, "message", "rule", "cites") for each in error.reasons]
-            raise Refused(ILLEGAL, str(error), {**_picked(error, "rule", "cites"), "reasons": reasons}) from None
+            reasons = [picked(each, "message", "rule", "cites") for each in error.reasons]
+            raise Refused(ILLEGAL, str(error), {**picked(error, "rule", "cites"), "reasons": reasons}) from None
         except RuleFailure as error:
             chain = [str(caller) for caller in error.chain]
             place = str(error.span) if error.span else None
@@ -157,170 +271,36 @@ class Engine:
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise Refused(PARAMS, str(error)) from None
 
-    def _values(self, params: Json, parameters: Sequence[_Parameter]) -> Iterator[Value]:
-        """Yield the values of the parameters of a request: the game for its number. At the end, others are refused."""
+    def _values(self, params: Json, parameters: Mapping[str, Parameter]) -> dict[str, Value]:
+        """Return the values of the parameters of a request: the game for its number. ``null`` counts as missing; others
+        than the parameters are refused."""
         if not isinstance(params, dict | None):
             raise Refused(PARAMS, "params: want an object")
-        given: dict[str, Value] = params or {}
-        for parameter in parameters:
-            if parameter in (_PLAYER, _BY):
-                seats = len(self.games[given["game"]].machine.constants.seats)
-                parameter = replace(parameter, most=seats - 1)
-            value = parameter.of(given)
-            if parameter is _GAME and value not in self.games:
+        given, values = dict[str, Value](params or {}), dict[str, Value]()
+        for name, parameter in parameters.items():
+            known = _PARAMETERS[name]
+            value: Value = given.get(name)
+            if name in ("player", "by"):
+                known = replace(known, most=len(values["game"].machine.constants.seats) - 1)
+            if value is not None:
+                known.check(name, value)
+            elif parameter.default is Parameter.empty:
+                raise Refused(PARAMS, f"`{name}` is missing, want {known.want}")
+            if name == "game" and value not in self.games:
                 raise Refused(NO_GAME, f"unknown game {value}")
-            yield self.games[value] if parameter is _GAME else value
-        known = [parameter.name for parameter in parameters]
+            value = self.games[value] if name == "game" else value
+            values[name] = parameter.default if value is None else value
         for name in given:
-            if name not in known:
-                raise Refused(PARAMS, f"unknown parameter `{name[:60]}`{did_you_mean(name, known)}")
-
-    # --- games
-
-    def _added(self, game: Game) -> dict[str, Json]:
-        if len(self.games) >= MOST_GAMES:
-            raise Refused(PARAMS, f"too many games: {MOST_GAMES}; `close` some first")
-        self._last += 1
-        self.games[self._last] = game
-        return self.status(game)
-
-    def _number_of(self, game: Game) -> int:
-        return next(number for number, each in self.games.items() if each is game)
-
-    def _decision(self, game: Game, by: int | None) -> Decision:
-        decision = game.decision if by is None else game.decision_of(by)
-        if decision is None:
-            raise Refused(ILLEGAL, "the game is over" if game.is_over else f"seat {by} does not decide now")
-        return decision
-
-    # --- methods
-
-    @_method()
-    def version(self) -> dict[str, Json]:
-        return {
-            "protocol": PROTOCOL,
-            "regelwerk": self.program,
-            "ruleset": self.ruleset.id,
-            "title": self.ruleset.title,
-            "players": [number for number in range(1, 100) if number in self.ruleset.players],
-            "settings": list(self.ruleset.model.settings) + list(self.ruleset.model.interpretations),
-            "digest": self.ruleset.digest,
-            "methods": list(METHODS),
-        }
-
-    @_method(
-        _number("players", None, 1, 99),
-        _number("seed", 0),
-        _Parameter("settings", "an object", dict, None),
-        _Parameter("chance", "an object", dict, None),
-    )
-    def new(self, players: int | None, seed: int, settings: Value, chance: Value) -> dict[str, Json]:
-        number = players or self.ruleset.players.usual
-        return self._added(self.ruleset.new_game(number, seed, settings or {}, chance))
-
-    @_method(_GAME, _PLAYER)
-    def status(self, game: Game, player: int | None = None) -> dict[str, Json]:
-        question = pending(game.table, game.state, player)
-        status: dict[str, Json] = {
-            "game": self._number_of(game),
-            "over": game.is_over,
-            **{name: question[name] for name in ("decision", "actor", "actors", "context")},
-            "choices": len(game.choices),
-        }
-        result = game.result if game.is_over else None
-        if result is not None:
-            keys = list(map(self.ruleset.model.keys_by_name, result.keys))
-            status["result"] = {**_picked(result, "places", "winners"), "keys": keys}
-        return status
-
-    @_method(_GAME, _BY, _number("most", MOST_OPTIONS, 1, MOST_OPTIONS))
-    def options(self, game: Game, by: int | None, most: int) -> dict[str, Json]:
-        if game.is_over and by is None:
-            return {"options": [], "complete": True}
-        options = self._decision(game, by).options
-        listed = [option.as_dict() for option in islice(options, most + 1)]
-        return {"options": listed[:most], "complete": len(listed) <= most}
-
-    @_method(_GAME, _BY, _number("option", None), _Parameter("choice", "an object with `do`", dict, None))
-    def apply(self, game: Game, by: int | None, index: int | None, choice: Value) -> dict[str, Json]:
-        if (index is None) == (choice is None):
-            raise Refused(PARAMS, "want either `choice` or `option`")
-        if index is not None:
-            listed = list(islice(self._decision(game, by).options, index, index + 1))
-            if not listed:
-                raise Refused(ILLEGAL, f"unknown option {index}")
-            choice = listed[0].as_dict()
-        game.apply(choice, by=by)
-        return self.status(game)
-
-    @_method(_GAME, _PLAYER)
-    def view(self, game: Game, player: int | None) -> dict[str, Json]:
-        return {"view": game.view(player)}
-
-    @_method(_GAME, _PLAYER, _number("since", 0), _Parameter("language", "a language", str, "en"))
-    def log(self, game: Game, player: int | None, since: int, language: str) -> dict[str, Json]:
-        facts = ("kind", "name", "text", "actor", "values", "rule", "cites")
-        lines = [
-            {"number": place, **_picked(line, *facts)}
-            for place, line in numbered_lines(game.table, game.state, player, language)
-        ]
-        return {"lines": lines[since:], "next": len(lines)}
-
-    @_method(_GAME)
-    def undo(self, game: Game) -> dict[str, Json]:
-        undone = bool(game.choices) and game.undo()
-        return {"undone": undone, **self.status(game)}
-
-    @_method(_GAME)
-    def clone(self, game: Game) -> dict[str, Json]:
-        return self._added(game.clone(log=True))
-
-    @_method(_GAME)
-    def save(self, game: Game) -> dict[str, Json]:
-        return {"save": game.to_json()}
-
-    @_method(_Parameter("save", "the result of `save`", str))
-    def load(self, text: str) -> dict[str, Json]:
-        return self._added(self.ruleset.load_game(text))
-
-    @_method(_GAME, _PLAYER, _Parameter("choice", "an object with `do`", dict))
-    def explain(self, game: Game, player: int | None, choice: Value) -> dict[str, Json]:
-        conditions = [
-            {
-                **_picked(each, "text", "holds"),
-                "values": dict(each.values),
-                **_picked(each, "rule", "place"),
-                "cites": {quote.id: quote.text for quote in each.cites},
-            }
-            for each in conditions_of(game, choice, player=player)
-        ]
-        is_told = game.decision is not None and player in (None, game.decision.actor)
-        return {"legal": game.accepts(choice) if is_told else None, "conditions": conditions}
-
-    @_method(_GAME, _Parameter("bot", "the name of a bot", str, None))
-    def hint(self, game: Game, name: str | None) -> dict[str, Json]:
-        decision = self._decision(game, None)
-        bot = bots_of(name or adviser(game.ruleset), game.ruleset, game.table.seats)[decision.actor]
-        option = bot.choose(game.clone(log=True), decision, Stream(game.origin["seed"], "hint"))
-        return {"choice": option.as_dict(), "bot": bot.name}
-
-    @_method(_GAME)
-    def close(self, game: Game) -> dict[str, Json]:
-        number = self._number_of(game)
-        del self.games[number]
-        return {"closed": number}
-
-    @_method()
-    def quit(self) -> dict[str, Json]:
-        self.is_over = True
-        return {}
+            if name not in parameters:
+                raise Refused(PARAMS, f"unknown parameter `{name[:60]}`{did_you_mean(name, parameters)}")
+        return values
 
 
 def _parsed(line: str) -> dict[str, Json]:
     if len(line) > MOST_CHARACTERS:
         raise Refused(PARSE, f"line too long: more than {MOST_CHARACTERS:,} characters")
     try:
-        request = json.loads(line, parse_constant=_no_number)
+        request = json_in(line)
     except (ValueError, RecursionError) as error:
         raise Refused(PARSE, f"not valid JSON: {error}") from None
     if not isinstance(request, dict):
@@ -328,16 +308,8 @@ def _parsed(line: str) -> dict[str, Json]:
     return request
 
 
-def _no_number(word: str) -> Json:
-    raise ValueError(f"{word} is not a JSON number")
-
-
 def _line(message: Mapping[str, Json]) -> str:
     return json.dumps(message, ensure_ascii=True, separators=(",", ":"))
-
-
-def _picked(record: object, *names: str) -> dict[str, Json]:
-    return {name: getattr(record, name) for name in names}
 
 
 def serve(ruleset: Ruleset, requests: IO[str], answers: IO[str], version: str = "") -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatch
 from functools import wraps
@@ -27,6 +27,7 @@ __all__ = [
     "found_again",
     "looked_at",
     "looks_once",
+    "marks_of",
     "names_in",
     "noted",
     "words_in",
@@ -85,6 +86,19 @@ def noted() -> Iterator[Evidence]:
             yield evidence
     finally:
         found_again(evidence)
+
+
+def marks_of(paths: Iterable[str]) -> dict[str, tuple[int, int] | None]:
+    """Return the modification time and size of each path, to see whether one changes; None if it does not exist."""
+    return {path: _mark(path) for path in paths}
+
+
+def _mark(path: str) -> tuple[int, int] | None:
+    try:
+        about = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return about.st_mtime_ns, about.st_size
 
 
 def found_again(evidence: Evidence) -> None:

@@ -20,10 +20,9 @@ from zlib import crc32
 
 from msgspec import Struct
 
-from interpreter.bots.player import Bot
+from interpreter.bots.player import Bot, Stream
 from interpreter.bots.registry import bots_of
 from interpreter.compiler.wasm.runner import Runner
-from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
 from interpreter.play.game_records import Choice, replay_game, ruleset_of
@@ -31,7 +30,7 @@ from interpreter.play.game_records import SavedGame as Log
 from interpreter.play.match import streams_for
 
 __all__ = [
-    "Asked", "apart", "asking", "bare", "build_aside", "close_apart", "in_turns", "programmed", "searched", "shared",
+    "Asked", "apart", "bare", "build_aside", "choice_of", "close_apart", "in_turns", "programmed", "searched", "shared",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -129,13 +128,14 @@ def bare(line: Choice) -> Choice:
     return {name: value for name, value in line.items() if name != "digest"}
 
 
-def asking(game: Game, seat: int) -> tuple[Game, Decision | None]:
-    """Return the game and the decision of a seat; if several seats choose at once, a game turned to that seat."""
+def choice_of(bot: Bot, game: Game, seat: int, random: Stream) -> Choice | None:
+    """Return the choice of a bot, if the seat has one to make. If several seats choose at once, the bot gets a game
+    turned to its seat."""
     decision = game.decision_of(seat)
-    if decision is None or decision is game.decision:
-        return game, decision
-    game = game.stood_at(decision.frame)
-    return game, game.decision
+    if decision is not None and decision is not game.decision:
+        game = game.stood_at(decision.frame)
+        decision = game.decision
+    return bot.choose(game, decision, random).as_dict() if decision is not None else None
 
 
 class Asked(Struct, frozen=True):
@@ -150,13 +150,6 @@ class Asked(Struct, frozen=True):
     @property
     def players(self) -> int:
         return self.log.header["players"]
-
-    def choice(self, bot: Bot, seed: int) -> Choice | None:
-        """Return the choice of the bot, if the seat has one to make."""
-        game, decision = asking(_game_of(self), self.seat)
-        if decision is None:
-            return None
-        return bot.choose(game, decision, streams_for(seed, self.players)[self.seat]).as_dict()
 
 
 _games: dict[tuple[str, ...], tuple[Game, tuple[Choice, ...]]] = {}
@@ -197,12 +190,12 @@ async def searched(asked: Asked, seconds: float) -> Choice | None:
 
 
 def _searched(asked: Asked, share: float, end: float) -> Choice | None:
-    ruleset = _game_of(asked).ruleset
+    game, random = _game_of(asked), streams_for(secrets.randbits(60), asked.players)[asked.seat]
     seconds = min(share, end - time.time())
     if seconds <= 0:
         raise TimeoutError
-    bot = bots_of(f"{asked.spec}:{seconds:.3f}s", ruleset, asked.players)[asked.seat]
-    return asked.choice(bot, secrets.randbits(60))
+    bot = bots_of(f"{asked.spec}:{seconds:.3f}s", game.ruleset, asked.players)[asked.seat]
+    return choice_of(bot, game, asked.seat, random)
 
 
 async def programmed(asked: Asked) -> Choice | None:
@@ -216,4 +209,4 @@ def _programmed(asked: Asked) -> Choice | None:
     game, key = _game_of(asked), (asked.table, asked.seat, asked.spec)
     if key not in _programs:
         _programs[key] = bots_of(asked.spec, game.ruleset, asked.players, commands=True)[asked.seat]
-    return asked.choice(_programs[key], 0)
+    return choice_of(_programs[key], game, asked.seat, streams_for(0, asked.players)[asked.seat])

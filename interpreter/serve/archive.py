@@ -10,16 +10,16 @@ import asyncio
 import json
 import queue
 import sqlite3
-import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import astuple, dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
 from msgspec import Struct
 
+from interpreter.base.plain_data import json_of
 from interpreter.play.game_records import Choice, Header, read_saved_game
 
 __all__ = ["Damaged", "Kept", "SeatRow", "Store", "StoreError", "can_be_kept"]
@@ -105,20 +105,20 @@ class Damaged(Struct, frozen=True):
 
 
 class Store:
-    """Database of all tables. Raises :class:`StoreError` if the file cannot be opened."""
+    """Database of all tables. A :class:`Kept` changes once its rows have. Raises :class:`StoreError` if the file cannot
+    be opened."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = str(path)
-        self._waiting: queue.SimpleQueue[tuple[Write, Future[None]] | None] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[tuple[Write, Future[None]]] = queue.SimpleQueue()
         try:
             self._connection = self._open()
         except sqlite3.Error as error:
             raise StoreError(f"{self.path}: {error}") from None
-        self._thread = threading.Thread(target=self._work, name="store", daemon=True)
-        self._thread.start()
+        self._writer = ThreadPoolExecutor(1, "store")
 
     def _open(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(self.path, isolation_level="IMMEDIATE", check_same_thread=False)
         connection.execute("pragma journal_mode = wal")
         connection.execute("pragma synchronous = full")
         connection.execute("pragma foreign_keys = on")
@@ -128,7 +128,8 @@ class Store:
             connection.executescript(_FROM_1)
             row = (VERSION,)
         if row is None:
-            connection.execute("insert into about values (?)", (VERSION,))
+            with connection:
+                connection.execute("insert into about values (?)", (VERSION,))
         elif row[0] != VERSION:
             raise StoreError(f"{self.path}: got version {row[0]}, want {VERSION}")
         return connection
@@ -140,18 +141,14 @@ class Store:
         done: Future[None] = Future()
         done.set_running_or_notify_cancel()  # if nobody waits any more, it is written nevertheless
         self._waiting.put((change, done))
+        self._writer.submit(self._commit_waiting)
         await asyncio.wrap_future(done)
 
-    def _work(self) -> None:
-        is_open = True
-        while is_open:
-            waiting = [self._waiting.get()]
-            while not self._waiting.empty():
-                waiting.append(self._waiting.get())
-            batch = [each for each in waiting if each is not None]
-            is_open = len(batch) == len(waiting)
-            if batch:
-                self._commit(batch)
+    def _commit_waiting(self) -> None:
+        """Commit all changes that wait, unless that has been done together with an earlier one."""
+        batch = [self._waiting.get() for _ in range(self._waiting.qsize())]
+        if batch:
+            self._commit(batch)
 
     def _commit(self, batch: list[tuple[Write, Future[None]]]) -> None:
         """Commit all changes of a batch at once. If this fails, commit each alone, so that only invalid ones fail."""
@@ -169,21 +166,13 @@ class Store:
             done.set_result(None)
 
     def _transaction(self, changes: list[Write]) -> None:
-        connection = self._connection
-        connection.execute("begin immediate")
-        try:
+        with self._connection as connection:
             for change in changes:
                 change(connection)
-            connection.execute("commit")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("rollback")
-            raise
 
     def close(self) -> None:
         """Finish waiting writes and close the file."""
-        self._waiting.put(None)
-        self._thread.join()
+        self._writer.shutdown()
         self._connection.close()
 
     async def add(self, table: Kept) -> None:
@@ -199,40 +188,47 @@ class Store:
             )
             connection.executemany(
                 "insert into choices values (?, ?, ?)",
-                [(table.id, number, _line(line)) for number, line in enumerate(table.choices)],
+                [(table.id, number, json_of(line)) for number, line in enumerate(table.choices)],
             )
 
         await self.write(change)
 
-    async def append(self, id: str, number: int, line: Choice) -> None:
-        """Add the choice with this number, from 0. It replaces later ones, which the rules no longer allow."""
+    async def append(self, table: Kept, line: Choice) -> None:
+        """Add a choice. It replaces later ones in the file, which the rules no longer allow."""
+        place, now = (table.id, len(table.choices)), time.time()
 
         def change(connection: sqlite3.Connection) -> None:
-            connection.execute("delete from choices where game = ? and number >= ?", (id, number))
-            connection.execute("insert into choices values (?, ?, ?)", (id, number, _line(line)))
-            connection.execute("update tables set changed = ? where id = ?", (time.time(), id))
+            connection.execute("delete from choices where game = ? and number >= ?", place)
+            connection.execute("insert into choices values (?, ?, ?)", (*place, json_of(line)))
+            connection.execute("update tables set changed = ? where id = ?", (now, table.id))
 
         await self.write(change)
+        table.choices.append(line)
+        table.changed = now
 
     async def _execute(self, command: str, *values: object) -> None:
         await self.write(lambda connection: connection.execute(command, values))
 
-    async def cut(self, id: str, number: int) -> None:
+    async def cut(self, table: Kept, number: int) -> None:
         """Delete the choices from ``number`` on."""
-        await self._execute("delete from choices where game = ? and number >= ?", id, number)
+        await self._execute("delete from choices where game = ? and number >= ?", table.id, number)
+        del table.choices[number:]
 
-    async def seat(self, id: str, number: int, seat: SeatRow) -> None:
+    async def seat(self, table: Kept, number: int, seat: SeatRow) -> None:
         """Update a seat."""
         command = "update seats set token = ?, kind = ?, bot = ?, name = ? where game = ? and seat = ?"
-        await self._execute(command, *astuple(seat), id, number)
+        await self._execute(command, *astuple(seat), table.id, number)
+        table.seats[number] = seat
 
-    async def audience(self, id: str, audience: str) -> None:
+    async def audience(self, table: Kept, audience: str) -> None:
         """Record who may have seen hidden information."""
-        await self._execute("update tables set audience = ? where id = ?", audience, id)
+        await self._execute("update tables set audience = ? where id = ?", audience, table.id)
+        table.audience = audience
 
-    async def header(self, id: str, header: Header) -> None:
+    async def header(self, table: Kept, header: Header) -> None:
         """Replace the header."""
-        await self._execute("update tables set header = ? where id = ?", json.dumps(header), id)
+        await self._execute("update tables set header = ? where id = ?", json.dumps(header), table.id)
+        table.header = header
 
     async def remove(self, id: str) -> None:
         await self._execute("delete from tables where id = ?", id)
@@ -323,11 +319,7 @@ def _damaged(connection: sqlite3.Connection, row: int, why: str) -> Damaged:
 def can_be_kept(data: object) -> bool:
     """Return whether JSON data can be written: they are not too deep, and have no half characters (lone surrogates)."""
     try:
-        json.dumps(data, ensure_ascii=False).encode()
+        json_of(data).encode()
     except (UnicodeEncodeError, RecursionError):
         return False
     return True
-
-
-def _line(line: Choice) -> str:
-    return json.dumps(line, ensure_ascii=False)

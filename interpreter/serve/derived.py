@@ -6,17 +6,15 @@ The result is a list of panels as a family would write them, checked in the same
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 
-from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.diagnostics import RulesetError
 from interpreter.base.source import SourceFile, Span
-from interpreter.language.check_expressions import Expressions
+from interpreter.engine.queries import typed_expression
 from interpreter.language.core import Expression
-from interpreter.language.model import Group, Model, Panel
-from interpreter.language.parse import parse_expression
-from interpreter.language.resolve import Names
+from interpreter.language.model import Group, Model, Panel, PanelForm, PanelPlace
 from interpreter.language.scope import Frame
-from interpreter.language.texts import Typed
 from interpreter.language.types import SEAT
 
 __all__ = ["panels_of"]
@@ -33,15 +31,14 @@ def _derived(model: Model) -> Iterator[Panel]:
         yield Panel("map", "graph", "board", _nowhere("map"), local_count=1)
     for group in _groups(model, "seat"):  # the hand of a seat
         if group.type.word in _CARDS and group.seen == "owner":
-            node, size = _checked(model, f"me.{group.name}", "me")
-            if node is not None:
-                name = f"own_{group.name}"
-                yield Panel(name, "cards", "board", _nowhere(name), shown=node, local_count=size)
-    yield from _common(model)
-    rows, _ = _checked(model, "seats")
+            yield from _holder(model, f"own_{group.name}", f"me.{group.name}", _HOLDERS[group.type.word])
+    for group in _groups(model, ""):
+        if _is_common(model, group):
+            is_bare = group.type.word == "track" and not group.spaces
+            yield from _holder(model, group.name, group.name, _HOLDERS["pool" if is_bare else group.type.word])
     held = [(group.name, f"who.{group.name}") for group in _groups(model, "seat")]
     own = _columns(model, [("who", "who"), *held], "me", "who")
-    span = _nowhere("seats")
+    rows, span = _checked(model, "seats"), _nowhere("seats")
     yield Panel("seats", "columns", "side", span, rows=rows, row_local=1, columns=own, local_count=2)
     values = [group for group in _groups(model, "") if group.type.word not in _HOLDERS or _is_closed(group)]
     columns = _columns(model, [(group.name, group.name) for group in values], "me")
@@ -56,7 +53,12 @@ def _derived(model: Model) -> Iterator[Panel]:
 
 
 _CARDS = ("zone", "piles")
-_HOLDERS = (*_CARDS, "pool", "track")
+_HOLDERS: dict[str, tuple[PanelForm, PanelPlace]] = {
+    **dict.fromkeys(_CARDS, ("cards", "board")),
+    "track": ("track", "board"),
+    "pool": ("tokens", "side"),
+}
+"""The form and the place of the panel of a holder."""
 
 
 def _is_closed(group: Group) -> bool:
@@ -64,20 +66,17 @@ def _is_closed(group: Group) -> bool:
     return group.seen == "no one" and group.starts not in ("all", "rest") and group.type.word in _CARDS
 
 
-def _common(model: Model) -> Iterator[Panel]:
-    """Yield panels for areas that no seat owns, except those where all pieces start, such as a box."""
-    for group in _groups(model, ""):
-        form = group.type.word
-        node, span = _checked(model, group.name, "me")[0], _nowhere(group.name)
-        dealt = model.graph is not None and model.graph.dealt == group.name  # lies on the links of the picture
-        if node is None or group.starts == "all" or group.unlimited or _is_closed(group) or dealt:
-            continue
-        if form in _CARDS:
-            yield Panel(group.name, "cards", "board", span, shown=node, local_count=1)
-        elif form == "track" and group.spaces:
-            yield Panel(group.name, "track", "board", span, shown=node, local_count=1)
-        elif form in _HOLDERS:
-            yield Panel(group.name, "tokens", "side", span, shown=node, local_count=1)
+def _is_common(model: Model, group: Group) -> bool:
+    """Return whether an area that no seat owns has a panel: all but those where all pieces start, such as a box."""
+    dealt = model.graph is not None and model.graph.dealt == group.name  # lies on the links of the picture
+    is_box = group.starts == "all" or group.unlimited
+    return group.type.word in _HOLDERS and not (is_box or _is_closed(group) or dealt)
+
+
+def _holder(model: Model, name: str, text: str, looks: tuple[PanelForm, PanelPlace]) -> Iterator[Panel]:
+    node = _checked(model, text, "me")
+    if node is not None:
+        yield Panel(name, *looks, _nowhere(name), shown=node, local_count=1)
 
 
 def _groups(model: Model, owner: str) -> list[Group]:
@@ -85,21 +84,18 @@ def _groups(model: Model, owner: str) -> list[Group]:
 
 
 def _columns(model: Model, texts: Iterable[tuple[str, str]], *seats: str) -> tuple[tuple[str, Expression], ...]:
-    nodes = [(name, _checked(model, text, *seats)[0]) for name, text in texts]
+    nodes = [(name, _checked(model, text, *seats)) for name, text in texts]
     return tuple((name, node) for name, node in nodes if node is not None)
 
 
-def _checked(model: Model, text: str, *seats: str) -> tuple[Expression | None, int]:
-    """Return an expression, None if it has errors, and the number of its locals, of which the first are seats."""
+def _checked(model: Model, text: str, *seats: str) -> Expression | None:
+    """Return an expression, None if it has errors. Its first locals are seats."""
     frame = Frame()
     for seat in seats:
         frame.add(seat, SEAT)
-    tree, wrong = parse_expression(Typed(SourceFile("expression", text)))
-    problems: list[Diagnostic] = list(wrong)
-    if tree is None:
-        return None, frame.size
-    node = Expressions(Names(model), frame, problems.append).value(tree, maybe=True)
-    return (None if problems else node), frame.size
+    with suppress(RulesetError):
+        return typed_expression(model, text, frame)
+    return None
 
 
 def _nowhere(name: str) -> Span:

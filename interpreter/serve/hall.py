@@ -11,22 +11,23 @@ import re
 import secrets
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
 from msgspec import Struct
 
 from interpreter.base.diagnostics import RulesetError, rendered
+from interpreter.base.yaml_values import word
 from interpreter.bots.registry import default_bots, policies_for
 from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.ruleset import Ruleset, find, load
 from interpreter.explain.cross_reference import Quote
 from interpreter.explain.provenance import account_of
 from interpreter.lowering.constants import RuleFailure
 from interpreter.play.game_records import Difference, Header, header_of, read_saved_game, ruleset_of
 from interpreter.play.game_records import SavedGame as Log
-from interpreter.reading.files import place_of
+from interpreter.reading.files import nearby_ids, place_of, shelf_for
+from interpreter.reading.ruleset_files import files_of, players_of
 from interpreter.serve.apart import apart, bare, build_aside, shared
 from interpreter.serve.archive import Kept, SeatRow, Store, can_be_kept
 from interpreter.serve.live import PUBLIC, Live, Refused, log_of, new_token, replayed, resumed
@@ -34,7 +35,7 @@ from interpreter.serve.outside import in_one_line, program_name
 from interpreter.serve.scene import Data
 from interpreter.serve.table_page import View
 
-__all__ = ["Hall", "Offer", "Wish", "errors_of"]
+__all__ = ["Hall", "Offer", "errors_of"]
 
 MOST_TABLES, A_DAY = 1_000, 86_400.0
 MOST_VIEWS, MOST_SPECTATORS = 24, 2_000
@@ -59,19 +60,6 @@ class Offer(Struct, frozen=True):
     edition: str = ""
     """Title of its edition."""
     source: str | None = None
-
-
-@dataclass
-class Wish:
-    """Request for a new table. Seats are pairs: `person`, `bot` or `open`, and the name of the person or bot."""
-
-    ruleset: str
-    players: int
-    seats: Sequence[tuple[str, str]]
-    overlays: Sequence[str] = ()
-    settings: Mapping[str, str] = field(default_factory=dict)
-    title: str = ""
-    listed: bool = False
 
 
 class Hall:
@@ -121,29 +109,40 @@ class Hall:
 
     async def _ruleset_of(self, log: Log) -> Ruleset:
         async with self.loading:
-            return shared(await asyncio.to_thread(ruleset_of, log, self._source(log.header)))
+            ruleset = shared(await asyncio.to_thread(ruleset_of, log, self._source(log.header)))
+            return ruleset.for_players(log.header["players"])
 
     # --- tables
 
-    async def begin(self, wish: Wish) -> Kept:
-        """Create a table. Raises :class:`Refused` with the reason if the request is invalid, and :class:`RulesetError`
-        if the ruleset with these overlays has errors."""
+    async def begin(
+        self,
+        id: str,
+        seats: Sequence[tuple[str, str]],
+        overlays: Sequence[str] = (),
+        settings: Mapping[str, str] | None = None,
+        title: str = "",
+        *,
+        listed: bool = False,
+    ) -> Kept:
+        """Create a table of a ruleset. Seats are pairs: `person`, `bot` or `open`, and the name of the person or bot.
+        Raises :class:`Refused` with the reason if the request is invalid, and :class:`RulesetError` if the ruleset with
+        these overlays has errors."""
         try:
-            ruleset = await self.ruleset(wish.ruleset, wish.overlays)
-            settings = {name: value for name, value in wish.settings.items() if value.strip()}
-            game = ruleset.new_game(wish.players, secrets.randbits(60), settings)
+            ruleset = await self.ruleset(id, overlays)
+            given = {name: value for name, value in (settings or {}).items() if value.strip()}
+            game = ruleset.new_game(len(seats), secrets.randbits(60), given)
             build_aside(game)
-            played = ruleset.for_players(wish.players)
-            for number, (kind, name) in enumerate(wish.seats):
+            played = ruleset.for_players(len(seats))
+            for number, (kind, name) in enumerate(seats):
                 if kind == "bot" and name and name not in self.bots_for(played):
                     raise Refused(f"Seat {number + 1}: unknown bot `{name[:80]}`.")
         except ValueError as error:
             raise Refused(str(error)) from None
-        default, seats = default_bots(played), []
-        for kind, name in wish.seats:
+        default, rows = default_bots(played), []
+        for kind, name in seats:
             bot = name if kind == "bot" else ""
-            seats.append(SeatRow(new_token(), kind, bot or default, name if kind == "person" else ""))
-        return await self._open(self._made(header_of(game), seats, wish.title, wish.listed), played, game)
+            rows.append(SeatRow(new_token(), kind, bot or default, name if kind == "person" else ""))
+        return await self._open(self._made(header_of(game), rows, title, listed), played, game)
 
     async def _make_room(self) -> None:
         """Remove the table on which nobody has chosen for the longest time, at least a day, if there are too many."""
@@ -199,7 +198,7 @@ class Hall:
     async def go_on(self, log: Log, until: int | None = None, title: str = "") -> Kept:
         """Create a table that continues a game, by default after its last choice. Raises :class:`Refused`."""
         try:
-            ruleset = (await self._ruleset_of(log)).for_players(log.header["players"])
+            ruleset = await self._ruleset_of(log)
             game = await replayed(ruleset, log, until)
         except (RulesetError, Difference, RuleFailure) as error:
             raise Refused(f"Cannot continue this game: {error}") from None
@@ -302,21 +301,21 @@ class Hall:
         sits down once."""
         if not _TOKEN.fullmatch(token) or self.seats.get(token, (id, seat)) != (id, seat):
             token = new_token()
-        row = await (await self.live(id)).sit(seat, name[:40], token)
-        self.seats[row.token] = id, seat
-        return row.token
+        await (await self.live(id)).sit(seat, name[:40], token)
+        self.seats[token] = id, seat
+        return token
 
     async def give(self, live: Live, seat: int, kind: str, bot: str, mark: str | None = None) -> None:
         """Give the seat with this mark to a person or a bot, or open it, at the wish of the host. Its former link plays
         no longer."""
         old = live.kept.seats[seat]
         token = new_token() if kind != old.kind else ""
-        row = await live.take(seat, kind, bot, old.name if kind == old.kind else "", token, mark)
+        await live.take(seat, kind, bot, old.name if kind == old.kind else "", token, mark)
         if token:
             for former in [each for each, place in self.seats.items() if place == (live.kept.id, seat)]:
                 del self.seats[former]
                 self._drop([key for key in self.views if key[0] == former])
-            self.seats[row.token] = live.kept.id, seat
+            self.seats[token] = live.kept.id, seat
 
     def bots_for(self, ruleset: Ruleset) -> list[str]:
         """Return the names of the available bots, the default first."""
@@ -430,16 +429,7 @@ def _rulebook(log: Log, source: str | None) -> str:
 
 def _offers(named: list[str]) -> Iterable[Offer]:
     """Yield the named rulesets (ids or paths); by default all."""
-    from interpreter.base.yaml_values import word
-    from interpreter.engine.ruleset import find
-    from interpreter.reading.files import nearby_ids, shelf_for
-    from interpreter.reading.ruleset_files import files_of, players_of
-
-    ids = named or [
-        *(shelf := shelf_for()).ids("ruleset"),
-        *(id for id in nearby_ids() if id not in shelf.ids("ruleset")),
-    ]
-    for name in ids:
+    for name in named or dict.fromkeys((*shelf_for().ids("ruleset"), *nearby_ids())):
         shelf, document, diagnostics = find(name)
         if document is None:
             if named:

@@ -27,14 +27,14 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.views import Line, Spoken, numbered_lines
 from interpreter.language.types import SEAT
 from interpreter.lowering.constants import RuleFailure
-from interpreter.play.game_records import Choice, Difference, Header, replaying, writing_log
+from interpreter.play.game_records import Choice, Difference, replaying, writing_log
 from interpreter.play.game_records import SavedGame as Log
 from interpreter.play.match import streams_for
-from interpreter.serve.apart import Asked, asking, bare, build_aside, in_turns, programmed, searched
+from interpreter.serve.apart import Asked, bare, build_aside, choice_of, in_turns, programmed, searched
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
 from interpreter.serve.outside import in_one_line
 
-__all__ = ["PUBLIC", "Live", "Refused", "languages_of", "log_of", "new_token", "replayed", "resumed"]
+__all__ = ["PUBLIC", "Live", "Refused", "log_of", "new_token", "replayed", "resumed"]
 
 PUBLIC = -1
 """Seat number of spectators, who see only public information."""
@@ -90,11 +90,10 @@ class Chronicle:
             return
         self.lines, self.last = [*self.settled, *tail], last
         if not has_sealed(log[start:]):
-            last_choice = max((at for at in range(start, len(log)) if is_choice(log[at])), default=None)
-            if last_choice is not None and last_choice > start:
-                number = choices + sum(is_choice(log[at]) for at in range(start, last_choice))
-                self.settled += [each for each in tail if int(each[0].partition(".")[0]) <= number]
-                self.start, self.choices = last_choice, number
+            made = [at for at in range(start, len(log)) if is_choice(log[at])]
+            if made and made[-1] > start:
+                self.start, self.choices = made[-1], choices + len(made) - 1
+                self.settled += [each for each in tail if int(each[0].partition(".")[0]) <= self.choices]
 
     def forget(self) -> None:
         self.settled, self.start, self.choices, self.last = [], 0, 0, None
@@ -191,12 +190,8 @@ class Live:
         plays it may have seen hidden information."""
         async with self.lock:
             if not self.game.is_over and self.kept.audience == "alone":
-                await self._record("read")
+                await self.store.audience(self.kept, "read")
             return self.is_open_book
-
-    async def _record(self, audience: str) -> None:
-        await self.store.audience(self.kept.id, audience)
-        self.kept.audience = audience
 
     def failure(self, error: RuleFailure) -> str:
         """Return a rule failure for pages: in full where hidden information may be shown, since it can quote some; else
@@ -273,13 +268,11 @@ class Live:
             if self.cut_due:
                 await self._continue()
                 self.cut_due = False
-            await self.store.append(self.kept.id, len(self.kept.choices), line)
+            await self.store.append(self.kept, line)
         except StoreError:
             self._undo(1)
             self._notify()  # a page may show the choice
             raise
-        self.kept.choices.append(line)
-        self.kept.changed = time.time()
         self.asking, self.note = None, ""
 
     def _undo(self, number: int) -> None:
@@ -339,26 +332,24 @@ class Live:
     async def _cut(self, seat: int, stay: int) -> None:
         number = len(self.kept.choices) - stay
         if self.game.is_over:  # anybody may have read the log
-            await self._record("known" if self.kept.audience in ("shared", "known") else "read")
+            known = self.kept.audience in ("shared", "known")
+            await self.store.audience(self.kept, "known" if known else "read")
         elif not foresees(self.game, seat, number):
             await self._continue()
-        await self.store.cut(self.kept.id, stay)
-        del self.kept.choices[stay:]
+        await self.store.cut(self.kept, stay)
         self.asking = None
         self._undo(number)
 
     async def _continue(self) -> None:
         """Record that the game goes on from an earlier moment of a longer one: what is hidden and what will be drawn is
         the same, and some may have seen it. Whoever joins is told."""
-        header: Header = {**self.kept.header, "continued": True}
-        await self.store.header(self.kept.id, header)
-        self.kept.header = header
+        await self.store.header(self.kept, {**self.kept.header, "continued": True})
 
     # --- seats and bots
 
     async def take(
         self, seat: int, kind: str, bot: str = "", name: str = "", token: str = "", mark: str | None = None
-    ) -> SeatRow:
+    ) -> None:
         """Give a seat with this mark to a person or a bot, or open it. With a new ``token``, the seat goes to somebody
         else; a person can only take an open seat in this way. Raises :class:`Refused`."""
         if kind == "bot" and bot and bot not in self.bots:
@@ -369,29 +360,25 @@ class Live:
                 raise Refused(_CHANGED)
             if sum(each.kind != "bot" for n, each in enumerate(seats) if n != seat) and kind != "bot":
                 await self._share()
-            row = SeatRow(token or old.token, kind, bot or old.bot, name if kind == "person" else "")
-            await self._seat(seat, row)
+            name = name if kind == "person" else ""
+            await self._seat(seat, SeatRow(token or old.token, kind, bot or old.bot, name))
         self._notify()
-        return row
 
-    async def sit(self, seat: int, name: str, token: str) -> SeatRow:
+    async def sit(self, seat: int, name: str, token: str) -> None:
         """Give an open seat to a person. Raises :class:`Refused` if somebody else was faster; whoever asks again with
         the same token has the seat already."""
         async with self.lock:
             old = self.kept.seats[seat] if 0 <= seat < len(self.kept.seats) else None
             if old is not None and (old.kind, old.token) == ("person", token):
-                return old
+                return
             if old is None or old.kind != "open":
                 raise Refused("This seat is taken.")
             await self._share()
-            row = SeatRow(token, "person", old.bot, name)
-            await self._seat(seat, row)
+            await self._seat(seat, SeatRow(token, "person", old.bot, name))
         self._notify()
-        return row
 
     async def _seat(self, seat: int, row: SeatRow) -> None:
-        await self.store.seat(self.kept.id, seat, row)
-        self.kept.seats[seat] = row
+        await self.store.seat(self.kept, seat, row)
         self._states.pop(seat, None)
         self._name_seats()
 
@@ -400,7 +387,7 @@ class Live:
         if self.kept.audience in ("read", "known"):
             raise Refused("Hidden information of this game has been shown, so nobody can join. Set up another table.")
         if self.kept.audience == "alone":
-            await self._record("shared")
+            await self.store.audience(self.kept, "shared")
 
     def _made(self, seat: int, spec: str) -> Bot:
         return bots_of(spec, self.ruleset, len(self.kept.seats))[seat]
@@ -483,13 +470,11 @@ class Live:
         return self._choice_of(bot, seat)
 
     def _choice_of(self, bot: Bot, seat: int) -> Choice | None:
-        game, decision = asking(self.game, seat)
-        if decision is None:
-            return None
         try:
-            return bot.choose(game, decision, self._streams[seat]).as_dict()
+            return choice_of(bot, self.game, seat, self._streams[seat])
         except RuleFailure:
-            return decision.options[0].as_dict()
+            decision = self.game.decision_of(seat)
+            return decision.options[0].as_dict() if decision is not None else None
 
     async def hint(self, seat: int) -> Choice | None:
         """Return the choice of the best bot, which sees only what the seat sees. Raises :class:`Refused` if there is
@@ -527,8 +512,7 @@ class Live:
                 if stay < len(self.kept.choices):
                     lost = len(self.kept.choices) - stay
                     await self._continue()
-                    await self.store.cut(self.kept.id, stay)
-                    del self.kept.choices[stay:]
+                    await self.store.cut(self.kept, stay)
                     self.note = f"With the changed rules {self.impossible(stay, why)}. {lost} undone."
                 else:
                     self.note = ""
@@ -538,13 +522,6 @@ class Live:
                 self._bots.clear()
                 self._name_seats()
         self._notify()
-
-
-def languages_of(ruleset: Ruleset) -> list[str]:
-    """Return the languages that a ruleset has texts in."""
-    model = ruleset.model
-    phrases = [*model.says.values(), *(event.says for event in model.events.values())]
-    return sorted({"en", *(name for phrase in phrases for name in phrase)})
 
 
 async def replayed(ruleset: Ruleset, log: Log, until: int | None = None) -> Game:
@@ -580,8 +557,7 @@ def log_of(kept: Kept) -> Log:
 
 async def resumed(kept: Kept, ruleset: Ruleset, store: Store, pace: float, source: str | None = None) -> Live:
     """Resume a table from the archive. Raises :class:`Difference` if its ruleset can no longer play it."""
-    ruleset, log = ruleset.for_players(kept.header["players"]), log_of(kept)
-    game, stay, why = await _replayed(ruleset, log)
+    game, stay, why = await _replayed(ruleset, log_of(kept))
     if game is None:
         raise Difference(0, why)
     live = Live(kept, ruleset, game, store, pace, source)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from msgspec import Struct
 
@@ -55,15 +56,14 @@ class Thing(Struct, frozen=True):
 
 @dataclass
 class Draft:
-    """An unfinished choice: the number of an alternative, and values by slot number. ``set_`` lists the slots that the
-    user picked, in order; the other values follow from them."""
+    """An unfinished choice: the number of an alternative, and the values that the user picked, by slot number and in
+    order."""
 
     option: int | None = None
-    values: dict[int, Value] = field(default_factory=dict)
-    set_: list[int] = field(default_factory=list)
+    picks: dict[int, Value] = field(default_factory=dict)
 
     def clear(self) -> None:
-        self.option, self.values, self.set_ = None, {}, []
+        self.option, self.picks = None, {}
 
 
 class Slot(Struct, frozen=True):
@@ -110,24 +110,39 @@ class Pointing:
 
     def slots(self) -> list[Slot]:
         """Return the slots of the picked alternative; an empty list if none is picked."""
-        option, values, slots = self.draft.option, self.draft.values, []
+        option, values, slots = self.draft.option, self.values, []
         for number, choice in enumerate(self.choices(option)):
-            domain = tuple(self._possible(option, number, self._before(number)))
+            domain = tuple(self._possible(option, number, _before(number, self.draft.picks)))
             slots.append(Slot(number, choice.name, choice.type, values.get(number), number in values, domain))
         return slots
 
     def slot(self, number: int) -> Slot | None:
         return next((slot for slot in self.slots() if slot.number == number), None)
 
-    def _before(self, number: int) -> dict[int, Value]:
-        """Return the values picked before that of a slot; they stay when it is picked again."""
-        order = self.draft.set_
-        before = order[: order.index(number)] if number in order else order
-        return {at: self.draft.values[at] for at in before}
+    @property
+    def values(self) -> dict[int, Value]:
+        """The values of slots: those picked, then those of slots with only one possible value, then defaults of
+        remaining numbers and tokens."""
+        option, choices = self.draft.option, self.choices(self.draft.option)
+        values = dict(self.draft.picks)
+        open_ = [number for number in range(len(choices)) if number not in values]
+        fitting = self._fitting(option, values)
+        for number in open_:
+            candidates = {given[number] for given in fitting}
+            if len(candidates) == 1:
+                values[number] = candidates.pop()
+        for number in open_:
+            rest = [choices[at].type.word for at in open_ if at not in values]
+            if number in values or not {*rest} <= {"int", "bag"}:
+                continue
+            left = list(self._possible(option, number, values))
+            if left:
+                values[number] = min(left) if choices[number].type.word == "int" else left[0]
+        return values
 
     def ready(self) -> Code | None:
         """Return the option if all slots are filled and it is legal."""
-        option, values = self.draft.option, self.draft.values
+        option, values = self.draft.option, self.values
         if option is None or len(values) < len(self.choices(option)):
             return None
         code = option, tuple(values[at] for at in range(len(values)))
@@ -138,7 +153,7 @@ class Pointing:
         things: set[Thing] = set()
         for option, number, choice in self._slots_of_all():
             if choice.type.sure.word in THINGS:
-                before = self._before(number) if option == self.draft.option else {}
+                before = _before(number, self.draft.picks) if option == self.draft.option else {}
                 values = self._possible(option, number, before)
                 things.update(Thing.of(choice.type, value) for value in values if value is not None)
         return things
@@ -160,62 +175,35 @@ class Pointing:
         if option not in self.offered():
             return
         before = self.choices(self.draft.option)
-        kept = {(before[at].name, before[at].type): self.draft.values[at] for at in self.draft.set_}
-        self.draft.clear()
-        self.draft.option = option
-        self._follow()
+        kept = {(before[at].name, before[at].type): value for at, value in self.draft.picks.items()}
+        self.draft.option, self.draft.picks = option, {}
         for number, choice in enumerate(self.choices(option)):
             if (choice.name, choice.type) in kept:
                 self.pick(number, kept[choice.name, choice.type])
 
-    def pick(self, number: int, value: Value) -> bool:
-        """Pick a value for a slot and drop later picks that are incompatible. Return False if the value is not
-        possible."""
-        option, picked = self.draft.option, self.draft.values
-        values = {**self._before(number), number: value}
-        if not self._fitting(option, values):
+    def pick(self, number: int, value: Value, other: int | None = None) -> bool:
+        """Pick a value for a slot, of the picked alternative or of another one, and drop later picks that are
+        incompatible. Return False, and change nothing, if the value is not possible."""
+        option, picked = self.draft.option, self.draft.picks
+        if other is not None and other != option:
+            option, picked = other, {}
+        picks = {**_before(number, picked), number: value}
+        if not self._fitting(option, picks):
             return False
-        for at in self.draft.set_:
-            if at not in values and self._fitting(option, {**values, at: picked[at]}):
-                values[at] = picked[at]
-        self.draft.values, self.draft.set_ = values, list(values)
-        self._follow()
+        for at in picked:
+            if at not in picks and self._fitting(option, {**picks, at: picked[at]}):
+                picks[at] = picked[at]
+        self.draft.option, self.draft.picks = option, picks
         return True
-
-    def _follow(self) -> None:
-        """Fill slots that have only one possible value, then remaining numbers and tokens with defaults."""
-        option, choices = self.draft.option, self.choices(self.draft.option)
-        values = {at: self.draft.values[at] for at in self.draft.set_}
-        open_ = [number for number in range(len(choices)) if number not in values]
-        fitting = self._fitting(option, values)
-        for number in open_:
-            candidates = {given[number] for given in fitting}
-            if len(candidates) == 1:
-                values[number] = candidates.pop()
-        for number in open_:
-            rest = [choices[at].type.word for at in open_ if at not in values]
-            if number in values or not {*rest} <= {"int", "bag"}:
-                continue
-            left = list(self._possible(option, number, values))
-            if left:
-                values[number] = min(left) if choices[number].type.word == "int" else left[0]
-        self.draft.values = values
 
     def point(self, thing: Thing) -> bool:
         """Fill the slot that accepts a thing. Pointing at a picked kind again raises the number beside it. Return False
         if no slot accepts the thing."""
-        if thing.form == "kind" and self._again(thing):
-            return True
-        before = self.draft.option, self.draft.values, self.draft.set_
-        for option, number, choice in self._slots_of_all():
-            for value in self._meant(thing, choice):
-                if option != before[0]:
-                    self.draft.clear()
-                    self.draft.option = option
-                if self.pick(number, value):
-                    return True
-                self.draft.option, self.draft.values, self.draft.set_ = before
-        return False
+        return (thing.form == "kind" and self._again(thing)) or any(
+            self.pick(number, value, option)
+            for option, number, choice in self._slots_of_all()
+            for value in self._meant(thing, choice)
+        )
 
     def _again(self, thing: Thing) -> bool:
         """Raise the number or the tokens beside a picked kind by one. Return False if this is not possible."""
@@ -274,7 +262,7 @@ class Pointing:
             return None
         values = dict(enumerate(fitting[0])) if fitting else {}
         if option == self.draft.option:
-            values |= self.draft.values
+            values |= self.values
         return {**values, number: value}
 
     def _refused(self, option: int, values: dict[int, Value]) -> list[Reason]:
@@ -288,3 +276,8 @@ class Pointing:
         except IllegalMove as error:
             return error.reasons
         return []
+
+
+def _before(number: int, picks: dict[int, Value]) -> dict[int, Value]:
+    """Return the values picked before that of a slot; they stay when it is picked again."""
+    return dict(takewhile(lambda pick: pick[0] != number, picks.items()))

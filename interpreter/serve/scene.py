@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
+from interpreter.base.plurals import titled
 from interpreter.drawing.board import Drawn, drawn_on, piece_at
 from interpreter.drawing.colours import SEATS, colours_for, darker, ink_on
 from interpreter.drawing.picture import Picture, Slot, picture_of, unplayed
@@ -89,7 +90,7 @@ class Scene:
         if isinstance(value, range):
             value = tuple(value)
         if not isinstance(value, Veil):
-            hash(value)
+            hash(value)  # reads every part, so that a veil raises
             if not self.game.table.sight.shows(self.game.state, value, tree.type, self.player):
                 raise Unseen
         return value
@@ -126,7 +127,8 @@ class Scene:
             case "list of pile":
                 return {"k": "piles", "items": [[self.card(card) for card in pile] for pile in items]}
             case "bag":
-                return {"k": "tokens", "items": list(self.tokens(value, name_of(type_)))}
+                held = [(number, count) for number, count in enumerate(value) if count]
+                return {"k": "tokens", "items": [{"n": n, **self.member(name_of(type_), token)} for token, n in held]}
             case "seat" | "list of seat":
                 return {"k": "seats", "items": [self.seat_data(each) for each in items]}
             case "kind":
@@ -148,11 +150,6 @@ class Scene:
         named = self.model.colours.get(kind, {})
         words = [named.get(member, member) for member in self.model.members(kind)]
         return colours_for(words)[words[number]]
-
-    def tokens(self, bag: Sequence[int], kind: str) -> Iterator[Data]:
-        for number, count in enumerate(bag):
-            if count:
-                yield {"n": count, **self.member(kind, number)}
 
     def seat_data(self, seat: int) -> Data:
         colour = SEATS[seat % len(SEATS)]
@@ -252,11 +249,7 @@ class Scene:
     # --- panels
 
     def heading(self, name: str) -> str:
-        said = self.spoken.word(f"table.{name}")
-        if said:
-            return said
-        words = name.removeprefix("board_").removeprefix("own_").replace("_", " ")
-        return words[:1].upper() + words[1:]
+        return self.spoken.word(f"table.{name}") or titled(name.removeprefix("board_").removeprefix("own_"))
 
     def panels(self, is_open: Callable[[Panel], bool]) -> list[tuple[Panel, Data]]:
         """Return the visible panels in order."""
@@ -386,15 +379,15 @@ class Scene:
         except RuleFailure:
             picture = picture_of(unplayed(self.game.ruleset))
         drawn = _drawn(_without_pieces(picture))
-        plan, (x, y) = drawn.plan, drawn.shift
+        plan = drawn.plan
         nodes = []
         for number, (spot, slots) in enumerate(zip(picture.spots, plan.slots, strict=True)):
             pieces = [(slot.piece, at) for slot, at in zip(spot.slots, slots, strict=True) if slot.piece]
             owners = [self.live.seat_name(int(piece.number) - 1, self.language) for piece, _ in pieces]
             nodes.append(
                 {
-                    "x": round(plan.centres[number][0], 1),
-                    "y": round(plan.centres[number][1], 1),
+                    "x": round(plan.centres[number].real, 1),
+                    "y": round(plan.centres[number].imag, 1),
                     "r": round(plan.radii[number], 1),
                     "pale": spot.pale,
                     "pieces": "".join(piece_at(piece, at) for piece, at in pieces),
@@ -408,8 +401,8 @@ class Scene:
             "width": width,
             "height": height,
             "wide": width > 2 * height,
-            "x": round(x, 2),
-            "y": round(y, 2),
+            "x": round(drawn.shift.real, 2),
+            "y": round(drawn.shift.imag, 2),
             "nodes": nodes,
         }
 
@@ -421,7 +414,7 @@ class Scene:
         mine = game.decision_of(self.seat) if self.seat != PUBLIC else None
         current = mine or game.decision
         return {
-            "round": _cell(game, "round"),
+            "round": game.round,
             "phases": [(self.phase_name(each), each == phase) for each in self.model.phases],
             "actors": [self.seat_data(each.actor) for each in game.decisions],
             "asks": question_of(game.table, game.state, current, self.language, self.player) if current else "",
@@ -432,7 +425,7 @@ class Scene:
 
     def phase_name(self, phase: str) -> str:
         said = self.spoken.word(f"phase.{phase}") or self.spoken.word(phase).strip("— ")
-        return said or phase.replace("_", " ").capitalize()
+        return said or titled(phase)
 
     def _result(self) -> list[Data]:
         result = self.game.result
@@ -452,13 +445,9 @@ class Scene:
         ]
 
 
-def _cell(game: Game, name: str) -> Value:
-    return game.state.cells[game.machine.constants.layout.base[name]]
-
-
 def phase_of(game: Game) -> str:
     """Return the current phase, or an empty text between phases."""
-    number, phases = _cell(game, "phase"), game.ruleset.model.phases
+    phases, number = game.ruleset.model.phases, game.state.cells[game.machine.constants.layout.base["phase"]]
     return phases[number] if 0 <= number < len(phases) else ""
 
 

@@ -7,7 +7,6 @@ that differ from what it has.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,12 +17,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from interpreter.base.diagnostics import readable
-from interpreter.base.plain_data import Json
+from interpreter.base.plain_data import Json, json_of
 from interpreter.bots.player import Code
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove, Reason
-from interpreter.engine.views import Spoken
+from interpreter.engine.views import Spoken, languages_of
 from interpreter.explain.cross_reference import quote
 from interpreter.kernel.state import Value
 from interpreter.language.model import CardRow, Panel
@@ -33,7 +32,7 @@ from interpreter.play.narration import sentences, words_of
 from interpreter.play.option_preview import Foresight
 from interpreter.serve.archive import StoreError
 from interpreter.serve.derived import panels_of
-from interpreter.serve.live import PUBLIC, Live, Refused, languages_of
+from interpreter.serve.live import PUBLIC, Live, Refused
 from interpreter.serve.outside import without_folders
 from interpreter.serve.pointing import THINGS, Draft, Pointing, Slot, Thing
 from interpreter.serve.scene import Data, Scene, phase_of
@@ -208,6 +207,8 @@ class View:
         live, state = self.live, str(data.get("state", ""))
         if action in DATED:
             live.check_state(self.seat, state)
+        if action in ("undo", "agree", "bot", "sit") and self.seat == PUBLIC:
+            raise Refused("Spectators cannot do this.")
         match action:
             case "point":
                 self._point(Thing.read(str(data["thing"])), state)
@@ -215,20 +216,16 @@ class View:
                 await self._choose(data.get("choice"), state)
             case "option":
                 self._asked().pick_option(_whole(data["n"]))
-            case "slot":
-                self._slot(_whole(data["n"]), _whole(data["value"]))
-            case "number":
-                self._number(_whole(data["n"]), _whole(data["value"]))
+            case "slot" | "number":
+                self._fill(action, _whole(data["n"]), _whole(data["value"]))
             case "more":
                 self._asked().more(_whole(data["n"]), _whole(data["value"]))
             case "cancel":
                 self.draft.clear()
                 self.listing, self.explained = False, None
             case "undo":
-                self._own_seat()
                 self.said = await live.undo(self.seat, state)
             case "agree":
-                self._own_seat()
                 await live.agree(self.seat, yes=bool(data["yes"]), request=str(data.get("request", "")))
             case "hint":
                 await self._hint()
@@ -251,30 +248,21 @@ class View:
                 if self.picks[number : number + 1] == [Thing.read(str(data["thing"]))]:
                     del self.picks[number]
             case "bot" | "sit":
-                self._own_seat()
                 seat, name = live.kept.seats[self.seat], str(data.get("name", ""))[:40]
                 kind, bot = ("bot", seat.bot or str(data.get("bot", ""))) if action == "bot" else ("person", "")
                 await live.take(self.seat, kind, bot, name, mark=seat.mark)
             case "language":
-                if str(data["value"]) in languages_of(live.ruleset):
+                if str(data["value"]) in languages_of(live.ruleset.model):
                     self.language = str(data["value"])
             case _:
                 raise Refused("Unknown action.")
 
-    def _own_seat(self) -> None:
-        if self.seat == PUBLIC:
-            raise Refused("Spectators cannot do this.")
-
     def _asked(self) -> Pointing:
         """Return the pointing of the current decision. Raises :class:`Refused` if there is none."""
-        self._must_decide()
         pointing = self.pointing()
-        assert pointing is not None
-        return pointing
-
-    def _must_decide(self) -> None:
-        if self.decision() is None:
+        if pointing is None:
             raise Refused("It is not your turn." if self.moment is None else "Return to the present to choose.")
+        return pointing
 
     def _point(self, thing: Thing, state: str) -> None:
         panel = self.sums()
@@ -286,30 +274,21 @@ class View:
         pointing = self._asked()
         if not pointing.point(thing):
             reasons = pointing.refusal(thing)
-            if not reasons:
-                raise Refused("This cannot be picked now.")
-            self.refused = [self._reason(reason) for reason in reasons]
-            self.beeps += 1
+            raise IllegalMove("", reasons) if reasons else Refused("This cannot be picked now.")
 
-    def _slot(self, number: int, place: int) -> None:
+    def _fill(self, action: str, number: int, value: int) -> None:
+        """Fill a slot with a number, or with the value at a place of its domain."""
         pointing = self._asked()
-        pointing.pick(number, self._slot_of(pointing, number).domain[place])
-
-    def _slot_of(self, pointing: Pointing, number: int) -> Slot:
         slot = pointing.slot(number)
         if slot is None:
             raise Refused("This cannot be picked now.")
-        return slot
-
-    def _number(self, number: int, value: int) -> None:
-        pointing = self._asked()
-        slot = self._slot_of(pointing, number)
-        if not pointing.pick(number, value) and slot.domain:
+        picked = slot.domain[value] if action == "slot" else value
+        if not pointing.pick(number, picked) and action == "number" and slot.domain:
             low, high = min(slot.domain), max(slot.domain)
             raise Refused(f"{slot.name.replace('_', ' ')}: got {value}, want {low} to {high}.")
 
     async def _choose(self, choice: Json, state: str) -> None:
-        self._must_decide()
+        self._asked()
         if not isinstance(choice, dict):
             raise Refused("Pick the missing values first.")
         if self.sums() is not None:
@@ -318,16 +297,15 @@ class View:
         self.listing = False
 
     async def _hint(self) -> None:
-        self._must_decide()
+        self._asked()
         state, choice = self.state, await self.live.hint(self.seat)
-        decision, pointing = self.decision(), self.pointing()
-        if choice is None or decision is None or pointing is None or state != self.state:
+        pointing = self.pointing()
+        if choice is None or pointing is None or state != self.state:
             return
         for code in pointing.codes:
-            if decision.option(code).as_dict() == choice:
-                self.draft.option, self.draft.values = code[0], dict(enumerate(code[1]))
-                self.draft.set_ = list(self.draft.values)
-                self.said = f"Hint: {self._words(decision, code)}"
+            if pointing.decision.option(code).as_dict() == choice:
+                self.draft.option, self.draft.picks = code[0], dict(enumerate(code[1]))
+                self.said = f"Hint: {self._words(pointing.decision, code)}"
                 return
 
     # --- the pieces of the page
@@ -361,6 +339,7 @@ class View:
         marks = dict(mark for panel in panels_of(game.ruleset.model) for mark in panel.answers)
         decision = self.decision()
         mark = marks.get(decision.name, "ring") if decision is not None else "ring"
+        can_undo = any(line["by"] == self.seat for line in self.live.kept.choices)
         common = {"view": self, "live": self.live, "public": self.seat == PUBLIC}
         adding = any(panel.form == "sums" for panel, _ in visible)
         at = {place: [each for each in panels if each[0].at == place] for place in ("status", "board", "side")}
@@ -370,7 +349,7 @@ class View:
             "status": _render("status", status=now, panels=status, mark=mark) if now is not None else "",
             "notice": _render("notice", undo=self._undo_request(), failures=[*failures], **common),
             "prompt": _render(
-                "prompt", prompt=prompt, adding=adding, can_undo=self._can_undo(), failed=bool(failures), **common
+                "prompt", prompt=prompt, adding=adding, can_undo=can_undo, failed=bool(failures), **common
             ),
             "bar": self._piece("bar", buttons=buttons),
             "base": _base(board["base"], board["wide"]) if board else "",
@@ -401,7 +380,7 @@ class View:
         cards = scene.game.ruleset.model.cards
         for option, number, name in pointing.attributes():
             values = {given[number] for at, given in pointing.codes if at == option}
-            picked = self.draft.values.get(number) if option == self.draft.option else None
+            picked = pointing.values.get(number) if option == self.draft.option else None
             held = {card: row.values[name] for card, row in enumerate(cards) if name in row.values}
             near = [card for card, value in held.items() if value in values]
             own = _of_one_kind(cards, [card for card in near if scene.is_own(card)], name, values)
@@ -440,13 +419,13 @@ class View:
             then = Foresight(self.live.game, decision, self.language).first(code)
         return {
             "options": [
-                (number, site.name, "" if site.core.choices else _text({"do": site.name}))
+                (number, site.name, "" if site.core.choices else json_of({"do": site.name}))
                 for number, site in enumerate(decision.site.options)
                 if number in pointing.offered()
             ],
             "option": pointing.draft.option,
             "slots": [self._slot_data(spoken, slot) for slot in pointing.slots()],
-            "choice": _text(decision.option(code).as_dict()) if code is not None else "",
+            "choice": json_of(decision.option(code).as_dict()) if code is not None else "",
             "words": self._words(decision, code) if code is not None else "",
             "then": then,
             "many": len(pointing.codes),
@@ -481,10 +460,7 @@ class View:
             return None
         decision = pointing.decision
         codes = pointing.codes[:MOST_LISTED]
-        return [(_text(decision.option(code).as_dict()), self._words(decision, code)) for code in codes]
-
-    def _can_undo(self) -> bool:
-        return self.seat != PUBLIC and any(line["by"] == self.seat for line in self.live.kept.choices)
+        return [(json_of(decision.option(code).as_dict()), self._words(decision, code)) for code in codes]
 
     def _undo_request(self) -> Data | None:
         """Return the pending undo request, and whether this seat must answer it."""
@@ -520,10 +496,6 @@ def _of_one_kind(cards: Sequence[CardRow], near: list[int], name: str, values: s
     for card in near:
         held.setdefault(cards[card].kind, set()).add(cards[card].values[name])
     return [card for card in near if values <= held[cards[card].kind]] or near
-
-
-def _text(choice: Mapping[str, Json]) -> str:
-    return json.dumps(choice, ensure_ascii=False)
 
 
 def _whole(number: Json) -> int:

@@ -11,7 +11,7 @@ import os
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.reading.dependencies import noted
+from interpreter.reading.dependencies import marks_of, noted
 from interpreter.serve.archive import StoreError
 from interpreter.serve.hall import Hall, errors_of
 from interpreter.serve.live import Live
@@ -22,7 +22,6 @@ PAUSE = 0.1
 """Polling interval in seconds."""
 SETTLED = 0.03
 """Seconds without a further change after which a file counts as completely written."""
-Marks = dict[str, tuple[int, int] | None]
 Key = tuple[str, tuple[str, ...]]
 """A ruleset with overlays."""
 
@@ -57,7 +56,7 @@ class Watch:
         """Return the rulesets on offer or in play, with their overlays, and the tables of each."""
         tables: dict[Key, list[Live]] = {(id, ()): [] for id in self.hall.offers}
         for live in self.hall.lives.values():
-            tables.setdefault((live.kept.header["ruleset"], _overlays(live)), []).append(live)
+            tables.setdefault((live.kept.header["ruleset"], live.ruleset.asked_overlays), []).append(live)
         return tables
 
     async def _load_all(self) -> None:
@@ -104,24 +103,8 @@ class Watch:
                     live.mistakes = (str(error),)
                 live.changed()
 
-    def _marks(self) -> Marks:
-        return {path: _mark(path) for path in self._watched()}
+    def _marks(self) -> dict[str, tuple[int, int] | None]:
+        return marks_of(self._watched())
 
     def _watched(self) -> frozenset[str]:
         return frozenset[str]().union(*self._paths.values())
-
-
-def _overlays(live: Live) -> tuple[str, ...]:
-    """Return the overlays of a table that differ from those of its ruleset; a minus marks one that is left out."""
-
-    own = [scalar.text for scalar in live.ruleset.document.head.overlays]
-    taken = live.kept.header.get("overlays", own)
-    return (*(each for each in taken if each not in own), *(f"-{each}" for each in own if each not in taken))
-
-
-def _mark(path: str) -> tuple[int, int] | None:
-    try:
-        about = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    return about.st_mtime_ns, about.st_size

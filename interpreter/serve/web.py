@@ -19,7 +19,7 @@ from contextlib import asynccontextmanager
 from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
@@ -31,15 +31,17 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from interpreter.base.diagnostics import RulesetError
-from interpreter.base.plain_data import Json
+from interpreter.base.plain_data import Json, json_in, json_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.settings import setting_syntax
+from interpreter.engine.views import languages_of
 from interpreter.lowering.constants import RuleFailure
+from interpreter.reading.ruleset_files import can_have
 from interpreter.serve.apart import close_apart
 from interpreter.serve.archive import Kept, StoreError, can_be_kept
 from interpreter.serve.connections import Allowance, client_of
-from interpreter.serve.hall import Hall, Offer, Wish, errors_of
-from interpreter.serve.live import PUBLIC, Live, Refused, languages_of, new_token
+from interpreter.serve.hall import Hall, Offer, errors_of
+from interpreter.serve.live import PUBLIC, Live, Refused, new_token
 from interpreter.serve.scene import Data
 from interpreter.serve.table_page import ENVIRONMENT, MOST_DRAWINGS, UNCLEAR, View
 
@@ -316,11 +318,11 @@ class _Site:
             if (kind := given.get(f"seat{n}", "bot")) in SEAT_KINDS
         ]
         settings = {key[4:]: value[:400] for key, value in given.items() if key.startswith("set_")}
-        wish = Wish(id, players, seats, [*overlays, *without], settings, given.get("title", ""), "listed" in given)
+        title, listed = given.get("title", ""), "listed" in given
         try:
             if len(seats) != players:
                 raise Refused("Each seat must be for a person or a bot, or open.")
-            kept = await self.hall.begin(wish)
+            kept = await self.hall.begin(id, seats, [*overlays, *without], settings, title, listed=listed)
         except RulesetError as error:
             text = "The game cannot be set up in this way."
             return await self._form(id, given, text, 409, chosen=overlays, errors=errors_of(error))
@@ -418,7 +420,7 @@ class _Site:
         live, seat, token = await self._seated(request)
         id = secrets.token_urlsafe(18)
         view = self._view(token, id, live, seat)
-        known = languages_of(live.ruleset)
+        known = languages_of(live.ruleset.model)
         language = request.query_params.get("language") or _preferred(request, known)
         view.language = language if language in known else "en"
         await view.read()
@@ -478,8 +480,7 @@ class _Site:
 
     async def act(self, request: Request) -> Response:
         try:
-            text = (await request.body()).decode("utf-8")
-            data = json.loads(text, parse_constant=_no_number)
+            data = json_in((await request.body()).decode("utf-8"))
         except (ValueError, RecursionError):
             data = None
         is_action = isinstance(data, dict) and isinstance(data.get("view"), str) and isinstance(data.get("do"), str)
@@ -570,7 +571,7 @@ def _parts(view: View, changed: Mapping[str, str]) -> Iterator[bytes]:
 
 
 def _json(html: str) -> bytes:
-    return json.dumps(html, ensure_ascii=False).encode()
+    return json_of(html).encode()
 
 
 _shared_json = lru_cache(MOST_DRAWINGS)(_json)
@@ -583,10 +584,6 @@ def _seat(request: Request) -> int:
     if not re.fullmatch(r"[0-9]{1,2}", text):
         raise HTTPException(404, "There is no such seat.")
     return int(text)
-
-
-def _no_number(word: str) -> NoReturn:
-    raise ValueError(f"{word} is no JSON number")
 
 
 def _csp_of(text: str) -> str:
@@ -613,8 +610,6 @@ def _preferred(request: Request, known: list[str]) -> str:
 def _overlays(ruleset: Ruleset) -> list[Data]:
     """Return the overlays of a ruleset's family: the compatible ones, which limit other choices, and others with the
     reasons against them."""
-    from interpreter.reading.ruleset_files import can_have
-
     here = [document.id for document in ruleset.composition.documents]
     overlays = {document.id: document for document in ruleset.shelf.documents("overlay")}
     apart = {id: {each.text for each in document.head.not_with} | document.undefined.keys()

@@ -157,9 +157,9 @@ def test_templates_shapes_arrows_and_hidden_links() -> None:
 def test_on_a_grid_nodes_stay_where_they_are_as_fields_that_touch(at: list[tuple[int, int]], size: float) -> None:
     found = replace(picture([str(node) for node in range(len(at))], [(0, 1)], at), grid=True)
     plan = arranged(found)
-    (x, y), scale = plan.centres[0], (plan.centres[1][0] - plan.centres[0][0]) / at[1][0]
-    assert [((a - x) / scale, (b - y) / scale) for a, b in plan.centres] == [pytest.approx(each) for each in at]
-    step = plan.centres[1][0] - x
+    step = plan.centres[1].real - plan.centres[0].real
+    moved = [(centre - plan.centres[0]) * at[1][0] / step for centre in plan.centres]
+    assert [(each.real, each.imag) for each in moved] == [pytest.approx(each) for each in at]
     assert [area(field) / step**2 for field in seen(drawn(found)).fields] == [pytest.approx(size, rel=0.02)] * len(at)
 
 

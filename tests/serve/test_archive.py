@@ -18,7 +18,7 @@ import pytest
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.serve.archive import Store, StoreError
-from interpreter.serve.hall import Hall, Wish
+from interpreter.serve.hall import Hall
 from interpreter.serve.live import Live, Refused
 from interpreter.serve.watching import Watch
 from tests.serve.served import Served, first, get, post, state_of, until
@@ -72,8 +72,8 @@ def test_the_limit_of_tables_holds_for_those_that_come_at_once(served: Served, m
     monkeypatch.setattr("interpreter.serve.hall.MOST_TABLES", most)
 
     async def begun() -> list[object]:
-        wishes = (Wish("goofspiel", 2, [("person", ""), ("open", "")]) for _ in range(12))
-        return await asyncio.gather(*(served.hall.begin(wish) for wish in wishes), return_exceptions=True)
+        tables = (served.hall.begin("goofspiel", [("person", ""), ("open", "")]) for _ in range(12))
+        return await asyncio.gather(*tables, return_exceptions=True)
 
     found = served.done(begun())
     assert sum(isinstance(each, Refused) for each in found) == 10

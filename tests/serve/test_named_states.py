@@ -234,7 +234,7 @@ def test_others_who_choose_at_the_same_time_leave_the_state(served: Served) -> N
     tabs[2].act("number", n=0, value=3)
     for number, tab in enumerate(tabs):
         served.within(lambda: tabs[2].shown.pieces())
-        assert tabs[2].shown.draft.values == {0: 3}
+        assert tabs[2].shown.draft.picks == {0: 3}
         tab.act("choose", choice={"do": "pay", "value": number + 1})
     assert [line["value"] for line in live.kept.choices] == [1, 2, 3]
     tabs[0].act("choose", choice={"do": "wait"})
@@ -362,7 +362,7 @@ def test_every_action_on_a_state_names_it(served: Served, action: str) -> None:
     before, tables = len(live.kept.choices), len(served.hall.kept)
     tab.act(action, n=0, value=0, thing="node::1")
     assert TABLE_CHANGED in tab.said
-    assert not tab.shown.draft.set_
+    assert not tab.shown.draft.picks
     assert (len(live.kept.choices), len(served.hall.kept)) == (before, tables)
     assert live.kept.seats[seat].kind == "person"
 
