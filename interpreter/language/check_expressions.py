@@ -20,7 +20,6 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.language import core, nodes
 from interpreter.language.builtins import BUILTINS, FUNCTIONS, Builtin
 from interpreter.language.check_builtins import BuiltinCall
-from interpreter.language.format import format_node
 from interpreter.language.model import CardKind, Group, Signature, Table
 from interpreter.language.reporter import Report, Reporter
 from interpreter.language.resolve import MAXIMUM_NESTING, Names, owner_word
@@ -773,8 +772,9 @@ class Expressions(Reporter):
 
     def _report_all_where(self, node: nodes.Aggregate) -> None:
         """Report ``all(x in items where test)``: it is always true, since `where` selects the items."""
-        rewritten = replace(node, test=None, value=node.test or nodes.Name("claim"))
-        message = f"`all` needs a condition before `for`: `{format_node(rewritten)}`"
+        claim = "claim" if node.test is None else " ".join(node.test.span.text.split())
+        items = " ".join(node.items.span.text.split())
+        message = f"`all` needs a condition before `for`: `all({claim} for {node.variable} in {items})`"
         help = "`where` selects the items to check"
         self.error("E407", message, node.span, help)
 

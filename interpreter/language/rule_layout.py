@@ -1,7 +1,7 @@
 """Formatter of rule text: normalises indentation and spacing, and keeps the words of each line and comments.
 
 The input is a text that parses. Brackets and line breaks are kept, and so are the columns of comments and ``cites`` if
-there is room. ``format.py`` prints trees instead, without comments.
+there is room.
 """
 
 from __future__ import annotations

@@ -14,13 +14,13 @@ from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.explain.legality import conditions_of
 from interpreter.explain.names import explain
-from interpreter.language.format import format_node
 from interpreter.language.parse import parse_alternatives
 from interpreter.language.texts import Typed
 from interpreter.pages.markdown import markdown_of
 from interpreter.pages.rulebook import rulebook_of
 from interpreter.reading.files import Shelf
 from interpreter.testing.mutation import mutants_of
+from tests.printed import format_node
 
 pytestmark = pytest.mark.usefixtures("at_once")
 
