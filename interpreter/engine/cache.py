@@ -25,10 +25,9 @@ from typing import TYPE_CHECKING, cast
 
 from interpreter.base.paths import ruleset_roots, schema_folder
 from interpreter.base.plain_data import Value
-from interpreter.base.source import SourceFile
+from interpreter.base.source import Excerpt, SourceFile
 from interpreter.base.store import Store, digest_of, store
 from interpreter.base.tree import Placed
-from interpreter.language.grammar import Text
 from interpreter.language.parse import Trees
 from interpreter.reading.dependencies import Evidence, found_again
 
@@ -175,7 +174,7 @@ class KeptTrees(Trees):
     def __init__(self, kept_in: Store) -> None:
         super().__init__()
         self._store = kept_in
-        self._of: dict[SourceFile, list[tuple[str, Text | str, Value]]] = {}
+        self._of: dict[SourceFile, list[tuple[str, Excerpt | str, Value]]] = {}
         """Cached texts by file: grammar start symbol, text and tree."""
         self._changed: set[SourceFile] = set()
 
@@ -189,7 +188,7 @@ class KeptTrees(Trees):
         self.update(((start, text), (tree, [])) for start, text, tree in self._of[file])
         return super().__contains__(key)
 
-    def __setitem__(self, key: tuple[str, Text | str], value: Value) -> None:
+    def __setitem__(self, key: tuple[str, Excerpt | str], value: Value) -> None:
         super().__setitem__(key, value)
         file = _file_of(key)
         if file is not None and not value[1]:
@@ -210,7 +209,7 @@ class KeptTrees(Trees):
         self._store.put_all(entries)
         self._changed.clear()
 
-    def _fetched(self, file: SourceFile) -> list[tuple[str, Text | str, Value]]:
+    def _fetched(self, file: SourceFile) -> list[tuple[str, Excerpt | str, Value]]:
         data = self._store.get(self._key(file))
         try:
             return list(unpickled(memoryview(data), lambda number: file)) if data is not None else []
@@ -286,7 +285,7 @@ class KeptFits:
 def _file_of(key: Value) -> SourceFile | None:
     """Return the file of a parsed text; None for a text without position."""
     text = key[1]
-    return None if isinstance(text, str) else text.span(0, 0).file
+    return None if isinstance(text, str) else text.file
 
 
 @contextmanager

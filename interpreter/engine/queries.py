@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
-from interpreter.base.source import SourceFile
+from interpreter.base.source import typed
 from interpreter.engine.rules import Rules, Table
 from interpreter.engine.sight import Unseen, may_see, seen_by
 from interpreter.kernel.state import State, Value
@@ -13,7 +13,6 @@ from interpreter.language.check_expressions import Expressions
 from interpreter.language.parse import parse_expression
 from interpreter.language.resolve import Names
 from interpreter.language.scope import Frame
-from interpreter.language.texts import Typed
 from interpreter.language.types import BoolType, CardType, CollectionType, IntType, KindType, NodeType, SeatType, Type
 
 __all__ = ["literal", "value_of"]
@@ -22,7 +21,7 @@ __all__ = ["literal", "value_of"]
 def value_of(table: Table, state: State, text: str, player: int | None = None) -> tuple[Value, Type]:
     """Return the value of an expression and its type. Raises :class:`RulesetError` for an invalid expression, and
     ``ValueError`` if it reads something that the player may not see."""
-    tree, problems = parse_expression(Typed(SourceFile("expression", text)))
+    tree, problems = parse_expression(typed(text, "expression"))
     diagnostics: list[Diagnostic] = list(problems)
     if tree is not None:
         frame = Frame()

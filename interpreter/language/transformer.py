@@ -8,9 +8,9 @@ from typing import Literal, TypeVar
 from lark import Token, Tree
 
 from interpreter.base.plain_data import Value
-from interpreter.base.source import Span
+from interpreter.base.source import Excerpt, Span
 from interpreter.language import nodes
-from interpreter.language.grammar import RESERVED_WORDS, MisplacedError, ReservedError, Text
+from interpreter.language.grammar import RESERVED_WORDS, MisplacedError, ReservedError
 
 __all__ = ["AGGREGATES", "Builder"]
 
@@ -70,7 +70,7 @@ def _node(kind: type[nodes.Node], fields: str = "", **fixed: object) -> Method:
 class Builder:
     """Builds the nodes of one text. Each method takes the span of the node and the children of the rule."""
 
-    def __init__(self, text: Text) -> None:
+    def __init__(self, text: Excerpt) -> None:
         self._text = text
 
     def build(self, tree: Tree[Token]) -> object:

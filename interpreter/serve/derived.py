@@ -9,14 +9,13 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from interpreter.base.diagnostics import Diagnostic
-from interpreter.base.source import SourceFile, Span
+from interpreter.base.source import SourceFile, Span, typed
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.core import Expression
 from interpreter.language.model import Group, Model, Panel
 from interpreter.language.parse import parse_expression
 from interpreter.language.resolve import Names
 from interpreter.language.scope import Frame
-from interpreter.language.texts import Typed
 from interpreter.language.types import SEAT
 
 __all__ = ["panels_of"]
@@ -94,7 +93,7 @@ def _checked(model: Model, text: str, *seats: str) -> tuple[Expression | None, i
     frame = Frame()
     for seat in seats:
         frame.add(seat, SEAT)
-    tree, wrong = parse_expression(Typed(SourceFile("expression", text)))
+    tree, wrong = parse_expression(typed(text, "expression"))
     problems: list[Diagnostic] = list(wrong)
     if tree is None:
         return None, frame.size

@@ -31,7 +31,7 @@ from interpreter.language.parse import parse_expression, parse_procedure
 from interpreter.language.reporter import Report
 from interpreter.language.resolve import Names
 from interpreter.language.scope import Frame
-from interpreter.language.texts import Part, condition_of, expression_of, parsed
+from interpreter.language.texts import condition_of, expression_of, parsed
 from interpreter.language.types import NOTHING, Type
 from interpreter.reading.files import Document
 from interpreter.reading.statements import unknown_statement
@@ -261,7 +261,7 @@ def _value_of(value: Scalar, report: Report) -> nodes.Expr | None:
     if isinstance(text, Diagnostic):
         report(text)
         return None
-    tree, diagnostics = parse_expression(Part(text.text[1:], text, 1))
+    tree, diagnostics = parse_expression(text.part(1))
     for diagnostic in diagnostics:
         report(diagnostic)
     return tree
