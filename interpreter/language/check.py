@@ -138,7 +138,7 @@ def _add_parameters(steps: Steps, parameters: Iterable[tuple[str, Type]], header
     places = header.parameters if header is not None else ()
     for (name, type_), node in zip(parameters, chain(places, repeat(None)), strict=False):
         if node is not None:
-            steps.expressions.bound(name, type_, node)
+            steps.bound(name, type_, node)
         else:
             steps.frame.add(name, type_)
 
@@ -147,7 +147,7 @@ def _checked_body(tree: Body, steps: Steps, signature: Signature, report: Report
     if isinstance(tree, nodes.Verdict):
         return tuple(_requirement(line, steps) for line in tree.lines)
     if isinstance(tree, nodes.Function) and not isinstance(tree.body, nodes.Block):
-        return steps.expressions.need(tree.body, signature.result)
+        return steps.need(tree.body, signature.result)
     block = cast(nodes.Block, tree.body)
     checked = steps.block(block)
     if signature.result not in (NOTHING, NEVER):
@@ -160,10 +160,10 @@ def _checked_body(tree: Body, steps: Steps, signature: Signature, report: Report
 
 def _requirement(line: nodes.Require | nodes.Let, steps: Steps) -> core.Requirement:
     if isinstance(line, nodes.Let):
-        value = steps.expressions.value(line.value)
-        variable = steps.expressions.bound(line.name, value.type, line)
+        value = steps.value(line.value)
+        variable = steps.bound(line.name, value.type, line)
         return core.Requirement(value, (), variable.index, span=line.span)
-    test = steps.expressions.established(line.test)
+    test = steps.established(line.test)
     for cite in line.cites:
         steps.names.bind(line.span, "statements", cite)
     return core.Requirement(test, line.cites, span=line.span)
@@ -194,7 +194,7 @@ class _Whole(Checker):
         self._standing()
         Starts(*context).check()
         self._settings()
-        Shown(*context, unread=self.unread).check()
+        Shown(*context).check(unread=self.unread)
         self._laws()
         self._citations()
         self.decisions.check_asked()
@@ -392,7 +392,7 @@ class _Whole(Checker):
         _add_parameters(steps, parameters, header)
         when = self._guard(guards, frame)
         if verb == "wraps" and index > 0:
-            steps.expressions.base = (name, index - 1, signature)
+            steps.base = (name, index - 1, signature)
         body = _checked_body(tree, steps, signature, self.report)
         layer = steps.layer(name, body, entry.span, parameters, cast(Form, signature.form))
         layer = replace(layer, layer=index, when=when, cites=cites, covers=verb, part=entry.part)

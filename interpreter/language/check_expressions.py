@@ -82,9 +82,9 @@ class Expressions(Reporter):
     names: Names
     frame: Frame
     report: Report
-    base: tuple[str, int, Signature] | None = None
+    base: tuple[str, int, Signature] | None = field(default=None, kw_only=True)
     """The rule of the text, its layer below and its signature, if the text may call that layer."""
-    hints: Mapping[str, str] = field(default_factory=lambda: OTHER_WORDS)
+    hints: Mapping[str, str] = field(default_factory=lambda: OTHER_WORDS, kw_only=True)
     """Help for unknown names."""
 
     # --- entry points
