@@ -13,7 +13,7 @@ from interpreter.engine.sight import Unseen, seen_by
 from interpreter.engine.views import measured
 from interpreter.kernel.state import State, Value
 from interpreter.language.directed_links import Way, ways_of
-from interpreter.language.model import GraphDecl, Look, Model
+from interpreter.language.model import GraphDecl, Model, Phrase
 from interpreter.language.types import SEAT
 from interpreter.language.walk import is_printed
 
@@ -130,7 +130,7 @@ def picture_of(game: Game, player: int | None = None) -> Picture:
 @lru_cache(maxsize=64)
 def _printed(model: Model) -> dict[str, dict[int, str | None]]:
     """Return caches for the texts of looks that do not depend on the state."""
-    return {name: {} for name, look in model.picture.items() if all(map(is_printed, look.trees))}
+    return {name: {} for name, look in model.picture.items() if is_printed(look.parts)}
 
 
 @lru_cache(maxsize=64)
@@ -153,7 +153,7 @@ class _Looks:
         self._owners: dict[int, tuple[Piece, str]] = {}
 
     def _values(self, name: str, of: int) -> list[Value]:
-        look: Look = self._looks[name]
+        look: Phrase = self._looks[name]
         return [value(self._state, [of, *[None] * look.local_count]) for value in self._ready[name]]
 
     def _value(self, name: str, of: int) -> Value:

@@ -235,7 +235,7 @@ class Secrecy:
         self._parameters = {name: (PUBLIC,) * len(layer.parameters) for name, layer in procedures.items()}
         self._called = dict.fromkeys(procedures, PUBLIC)
         for rule in self.model.standing.values():
-            if self.label(rule.trees, {}):
+            if self.label(rule, {}):
                 self._called[rule.procedure] = HIDDEN
                 self._parameters[rule.procedure] = (HIDDEN,) * len(self._parameters[rule.procedure])
         waiting = set(self._done)

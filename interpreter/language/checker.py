@@ -10,7 +10,7 @@ from interpreter.base.plurals import counted
 from interpreter.language import core, nodes
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.declared import Declared
-from interpreter.language.model import Event, Look, Phrase
+from interpreter.language.model import Event, Phrase
 from interpreter.language.parse import parse_match
 from interpreter.language.reporter import Reporter
 from interpreter.language.resolve import Names
@@ -58,19 +58,18 @@ class Checker(Reporter):
             parts.append(self.expressions(frame).value(part, expected, maybe=True))
         return Phrase(tuple(parts), frame.size)
 
-    def look(self, record: Record, form: Code, text: Scalar, thing: str = "") -> Look | None:
+    def look(self, record: Record, form: Code, text: Scalar, thing: str = "") -> Phrase | None:
         """Check an expression or template of a record. Return None for an invalid expression."""
         frame = self.names.scope(record.scope, thing)
         if form.is_template(text):
-            phrase = self.phrase(text, frame)
-            return Look(phrase.parts, phrase.local_count)
+            return self.phrase(text, frame)
         tree, expressions = expression_of(text, self.report), self.expressions(frame)
         if tree is None:
             return None
         value = expressions.condition(tree) if form.start == "condition" else expressions.value(tree, maybe=True)
-        return Look((value,), frame.size)
+        return Phrase((value,), frame.size)
 
-    def looks(self, record: Record, thing: str = "") -> dict[str, Look]:
+    def looks(self, record: Record, thing: str = "") -> dict[str, Phrase]:
         """Check all expressions and templates of a record. Invalid ones are left out."""
         checked = ((key, self.look(record, form, text, thing)) for key, form, text in record.texts())
         return {key: look for key, look in checked if look is not None}

@@ -52,8 +52,8 @@ _PRINTED = (
 )  # fmt: skip
 
 
-def is_printed(tree: Core) -> bool:
-    """Return whether an expression depends only on its locals and on printed data, not on the state of a game."""
+def is_printed(tree: object) -> bool:
+    """Return whether a tree depends only on its locals and on printed data, not on the state of a game."""
     return all(isinstance(node, _PRINTED) for node in descendants(tree) if isinstance(node, core.Typed))
 
 
