@@ -236,10 +236,8 @@ class Expressions(Reporter):
                 return self._aggregate(node, maybe)
             case nodes.ListLiteral(items):
                 return self._list(items, expected, span)
-            case nodes.ListFilter():
-                return self._filter(node)
-            case nodes.ListComprehension(value=value):
-                return self._map(node, value)
+            case nodes.ListComprehension():
+                return self._select(node)
             case nodes.RangeOf(first, last):
                 return core.RangeFrom(self.need(first, INT), self.need(last, INT), type=ListType(INT), span=span)
             case nodes.Binary(operator, left, right):
@@ -706,7 +704,7 @@ class Expressions(Reporter):
 
     @contextmanager
     def each(
-        self, node: nodes.Aggregate | nodes.ListFilter | nodes.ListComprehension | nodes.ForEach, of: Type
+        self, node: nodes.Aggregate | nodes.ListComprehension | nodes.ForEach, of: Type
     ) -> Iterator[tuple[int, core.Expression | None, Type]]:
         """Bind the variable of a loop to items of a type; give its local, the test, and the type if the test holds, as
         it does within the context."""
@@ -757,7 +755,7 @@ class Expressions(Reporter):
         match node.name:
             case "any" | "all" as operation:
                 return self._claim(node, operation, node.value)
-        mapped = self._map(node, node.value)
+        mapped = self._select(node)
         of = item_type(mapped.type)
         if node.name == "sum" and isinstance(of, BagType):
             return self._sum_of_bags(mapped, of.name, node.span)
@@ -822,16 +820,11 @@ class Expressions(Reporter):
             remedy = "end them with a unique key, or with `as listed`: the earlier item first"
             self.error("E409", "these keys can leave a tie open", node.keys[-1].span, remedy)
 
-    def _filter(self, node: nodes.ListFilter) -> core.Expression:
+    def _select(self, node: nodes.ListComprehension | nodes.Aggregate) -> core.Expression:
         whole, of = self.items(node.items)
         with self.each(node, of) as (local, test, of):
-            return core.Select(local, whole, test, type=ListType(of), span=node.span)
-
-    def _map(self, node: nodes.ListComprehension | nodes.Aggregate, value: nodes.Expr) -> core.Expression:
-        whole, of = self.items(node.items)
-        with self.each(node, of) as (local, test, _):
-            taken = self.value(value)
-        type_ = self._listed(taken.type, node.span)
+            taken = None if node.value is None else self.value(node.value)
+        type_ = ListType(of) if taken is None else self._listed(taken.type, node.span)
         return core.Select(local, whole, test, taken, type=type_, span=node.span)
 
     # --- other expressions

@@ -540,7 +540,7 @@ class Steps(Expressions):
         seats = node.seat
         if node.test is not None:
             span = replace(node.seat.span, end=node.test.span.end)
-            seats = nodes.ListFilter(node.each, node.seat, node.test, span=span)
+            seats = nodes.ListComprehension(None, node.each, node.seat, node.test, span=span)
         at_once = self.need(seats, ListType(SEAT))
         self._forget_changes(*node.alternatives)
         with self.frame.block():

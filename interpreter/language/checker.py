@@ -82,7 +82,7 @@ class Checker(Reporter):
         binder, *more = match.binders
         for extra in more:
             self.error("E202", f"the rows of a {owner} take only one list", extra.span)
-        filtered = nodes.ListFilter(binder.name, binder.items, match.test, span=match.span)
+        filtered = nodes.ListComprehension(None, binder.name, binder.items, match.test, span=match.span)
         rows, of = expressions.items(binder.items if match.test is None else filtered)
         return rows, expressions.bound(binder.name, of, binder).index
 

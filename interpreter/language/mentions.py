@@ -336,7 +336,7 @@ def _introduced(binder: nodes.Node, name: str) -> Span | None:
             return _head(binder.span, name)
         case nodes.EventPattern(event=event):
             return _place(binder.span, name, binder.span.start + len(event))
-        case nodes.Aggregate(items=items) | nodes.ListFilter(items=items) | nodes.ListComprehension(items=items):
+        case nodes.Aggregate(items=items) | nodes.ListComprehension(items=items):
             before = binder.span.text[: items.span.start - binder.span.start]
             matches = list(re.finditer(rf"\b{name}\b(?=\s+in\b)", before))
             start = binder.span.start + matches[-1].start() if matches else 0

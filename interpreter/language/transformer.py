@@ -26,18 +26,6 @@ AGGREGATES = frozenset({"count", "any", "all", "first", "last", "min", "max", "s
 Child = TypeVar("Child")
 Fields = dict[str, Value]
 Method = Callable[..., nodes.Node]
-NEW = {
-    nodes.Binder: "name",
-    nodes.Choose: "each",
-    nodes.ForEach: "variable",
-    nodes.Let: "name",
-    nodes.ListComprehension: "variable",
-    nodes.Aggregate: "variable",
-    nodes.Parameter: "name",
-    nodes.Roll: "name",
-    nodes.TestLet: "name",
-}
-"""Fields that are names of new locals."""
 NODES = {
     re.sub(r"\B(?=[A-Z])", "_", kind.__name__).lower(): kind
     for kind in vars(nodes).values()
@@ -62,7 +50,7 @@ def _node(kind: type[nodes.Node], fields: str = "", **fixed: object) -> Method:
         values = dict(fixed)
         for name, child in zip(ones, children, strict=False):
             if isinstance(child, Token):
-                values[name] = builder._new(child) if NEW.get(kind) == name else builder._word(child)
+                values[name] = builder._new(child) if nodes.NEW_LOCALS.get(kind) == name else builder._word(child)
                 if has_place:
                     values.setdefault("name_span", builder._token(child))
             elif isinstance(child, dict):
@@ -229,7 +217,7 @@ class Builder:
     group = _only
 
     _list = _node(nodes.ListLiteral)
-    _filter = _node(nodes.ListFilter, "items test")
+    _filter = _node(nodes.ListComprehension, "items test", value=None)
 
     def list_(self, span: Span, items: tuple[nodes.Expr, ...] | None) -> nodes.Node:
         if items and len(items) == 1 and _is_binding(items[0]):

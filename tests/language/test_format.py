@@ -93,7 +93,7 @@ def larger(inner: st.SearchStrategy[n.Expr]) -> st.SearchStrategy[n.Expr]:
         st.builds(n.Index, inner, lists(inner, 1)),
         calls(inner, names),
         st.builds(n.ListLiteral, lists(inner)).filter(is_list),
-        st.builds(n.ListFilter, names, inner, maybe),
+        st.builds(n.ListComprehension, st.none(), names, inner, maybe),
         st.builds(n.ListComprehension, inner, names, inner, maybe),
         st.builds(n.RangeOf, inner, inner),
         st.builds(n.Binary, st.sampled_from(["+", "-", "*", "div", "mod", "and", "or"]), inner, inner),
