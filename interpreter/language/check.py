@@ -57,10 +57,11 @@ from interpreter.language.walk import descendants
 from interpreter.reading.compose import Composition, phases_of
 from interpreter.reading.statements import Statement, unknown_statement
 from interpreter.reading.yaml import Scalar, Sequence, Value
-from interpreter.sections.behaviour import Ranking, RankKey, Rule, Standing, Trigger
+from interpreter.sections.atoms import Condition
+from interpreter.sections.behaviour import Ranking, RankKey, Rule, Standing, Table, Trigger
 from interpreter.sections.declarations import Entry
 from interpreter.sections.things import Kind
-from interpreter.sections.vocabulary import Keys
+from interpreter.sections.vocabulary import Keys, Named
 
 __all__ = ["bindings", "check", "check_function", "check_text", "literal_type"]
 
@@ -174,8 +175,8 @@ class _Whole(Checker):
 
     def __init__(self, composition: Composition, statements: dict[str, Statement]) -> None:
         diagnostics: list[Diagnostic] = []
-        declared = declare(composition, diagnostics.append)
-        super().__init__(composition, declared, Names(declared.model, {}, texts=checked_texts()), diagnostics)
+        model = declare(composition, diagnostics.append)
+        super().__init__(composition, Names(model, {}, texts=checked_texts()), diagnostics)
         self.statements = statements
         self.bodies: dict[tuple[str, int], Body | None] = {}
         self.decisions = Decisions(composition, self.report)
@@ -185,7 +186,7 @@ class _Whole(Checker):
     def run(self) -> None:
         """Run all checks. Each may use the results of those before it."""
         self._headers()
-        context = self.composition, self.declared, self.names, self.diagnostics
+        context = self.composition, self.names, self.diagnostics
         Boards(*context).check()
         self.names.forget()
         self._program()
@@ -289,7 +290,7 @@ class _Whole(Checker):
             self._procedure_name(scalar)
             if any(scalar.text == other.text for other, _ in phases[:position]):
                 self.error("E501", f"`{scalar.text}` is a phase of the round already", scalar.span)
-        self.model.phase_guards = tuple(self._phase_guard(when) for _, when in phases)
+        self.model.phase_guards = tuple(self._condition(when) for _, when in phases)
         setup = self.composition.single("setup")
         if setup is not None and isinstance(setup.value, Scalar):
             self._procedure_name(setup.value)
@@ -305,8 +306,9 @@ class _Whole(Checker):
                 span = self.composition.documents[0].root.span
                 self.error("E306", f"no file of this ruleset declares `{name}`", span)
 
-    def _phase_guard(self, when: Value | None) -> Guard | None:
-        tree = condition_of(when, self.report) if when is not None else None
+    def _condition(self, when: Value | None) -> Guard | None:
+        """Check a condition outside of rules."""
+        tree = condition_of(when, self.report)
         if tree is None:
             return None
         frame = Frame()
@@ -531,11 +533,13 @@ class _Whole(Checker):
                 self.error("E401", f"`{setting.check}` must take one {setting.type.sure}", setting.span)
 
     def _laws(self) -> None:
-        for table, name, text in self.declared.laws:
-            file = self.model.tables[table].file
-            if (tree := condition_of(text, self.report)) is not None:
-                law = self.once(("law", table, file, name), (tree,), partial(self._law, table, file, name, tree))
-                self.model.laws.append(law)
+        for table in (each for each in self.composition.read(Table) if each.name in self.model.tables):
+            file = self.model.tables[table.name].file
+            for key, text in Named(Condition()).read(table.laws) or [(None, law) for law in words(table.laws)]:
+                if (tree := condition_of(text, self.report)) is not None:
+                    about = table.name, file, key.text if key is not None else ""
+                    law = self.once(("law", *about), (tree,), partial(self._law, *about, tree))
+                    self.model.laws.append(law)
 
     def _law(self, table: str, file: str, name: str, tree: nodes.Expr) -> Law:
         frame = Frame()

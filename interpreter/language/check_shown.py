@@ -74,7 +74,7 @@ class Shown(Checker):
         for panel in self.composition.read(drawings.Panel):
             if panel.says is not None:
                 self._add_below(f"table.{panel.name}", self._says([], panel.says))
-        Layout(self.composition, self.declared, self.names, self.diagnostics).check()
+        Layout(self.composition, self.names, self.diagnostics).check()
 
     def _alternatives(self) -> None:
         """Collect the variables of every alternative: the actor, the decision's context and its own choices."""

@@ -9,7 +9,6 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.plurals import counted
 from interpreter.language import core, nodes
 from interpreter.language.check_expressions import Expressions
-from interpreter.language.declared import Declared
 from interpreter.language.model import Event, Phrase
 from interpreter.language.parse import parse_match
 from interpreter.language.reporter import Reporter
@@ -29,11 +28,9 @@ T = TypeVar("T")
 class Checker(Reporter):
     """Checks texts of a composition. ``signatures`` has the rules whose headers have been read so far."""
 
-    def __init__(
-        self, composition: Composition, declared: Declared, names: Names, diagnostics: list[Diagnostic]
-    ) -> None:
-        self.composition, self.declared, self.model = composition, declared, declared.model
-        self.names, self.signatures = names, names.signatures
+    def __init__(self, composition: Composition, names: Names, diagnostics: list[Diagnostic]) -> None:
+        self.composition, self.names = composition, names
+        self.model, self.signatures = names.model, names.signatures
         self.diagnostics = diagnostics
         self.report = diagnostics.append
 
