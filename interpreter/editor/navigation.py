@@ -20,8 +20,9 @@ from interpreter.engine.values import type_text
 from interpreter.explain.cross_reference import WORDS
 from interpreter.explain.symbols import declared, described, mentions, own_uses, signature_text
 from interpreter.language.builtins import FUNCTIONS
-from interpreter.language.mentions import Meaning, Mention, sections_of
+from interpreter.language.mentions import Meaning, Mention
 from interpreter.language.parse import remembered
+from interpreter.reading.compose import sections_of
 from interpreter.reading.files import KINDS, Document, files_at, files_below
 from interpreter.reading.yaml import Entry, Mapping, Sequence, Value
 from interpreter.sections.documents import NAMED_SECTIONS
@@ -200,11 +201,11 @@ class Answers:
         """Return the place of a named file; inside a declaration, that of the declaration of the same name there."""
         document = self.desk.readable(path)
         holder = ""
-        for _, entry in sections_of(document.root) if document else ():
+        for _, entry in sections_of(document) if document else ():
             if entry.value.span.start <= mention.span.start < entry.value.span.end:
                 holder = entry.key.text
         for file in self._files_called(path, mention.meaning):
-            spans = [entry.key.span for _, entry in sections_of(file.root) if holder and entry.key.text == holder]
+            spans = [entry.key.span for _, entry in sections_of(file) if holder and entry.key.text == holder]
             return self._placed(spans[:1] or [file.root[file.kind].span])
         return []
 
