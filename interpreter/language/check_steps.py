@@ -198,17 +198,18 @@ class Steps(Expressions):
         span = node.span
         number = self.need(node.number, INT)
         whole, of = self.items(node.items)
-        many, items = ListType(of), self.frame.hidden()
-        result = self.bound(node.name, many, node).index
-        nothing = core.MakeList((), type=many, span=span)
-        self.before += [core.SetLocal(items, whole, span=span), core.SetLocal(result, nothing, span=span)]
-        picked, turn, hidden = self.frame.hidden(), self.frame.hidden(), (self.frame.hidden(), self.frame.hidden())
-        times = core.RangeFrom(core.Const(1, type=INT, span=span), number, type=ListType(INT), span=span)
-        pick = core.Picks(picked, core.Local(items, "items", type=whole.type, span=span), node.chance, span=span)
-        item = core.MakeList((core.Local(picked, "one", type=of, span=span),), type=many, span=span)
-        appended = core.Arithmetic("+", core.Local(result, node.name, type=many, span=span), item, type=many, span=span)
-        body = (pick, core.SetLocal(result, appended, span=span))
-        return core.Iterate(turn, times, None, body, False, hidden, span=span)
+        items = core.Local(self.frame.hidden(), "items", type=whole.type, span=span)
+        result = core.Local(self.bound(node.name, ListType(of), node).index, node.name, type=ListType(of), span=span)
+        self.before += [core.SetLocal(items.index, whole, span=span), _emptied(result)]
+        picked = core.Local(self.frame.hidden(), "one", type=of, span=span)
+        return self._times(number, core.Picks(picked.index, items, node.chance, span=span), _appended(picked, result))
+
+    def _times(self, number: core.Expression, *body: core.Step) -> core.Step:
+        """Return a loop that takes steps a number of times."""
+        span = body[0].span
+        numbers = core.RangeFrom(core.Const(1, span=span), number, type=ListType(INT), span=span)
+        turn, *hidden = (self.frame.hidden() for _ in range(3))
+        return core.Iterate(turn, numbers, None, body, False, (hidden[0], hidden[1]), span=span)
 
     # --- values
 
@@ -242,23 +243,12 @@ class Steps(Expressions):
             return picked
         every = ListType(of)
         rest, drawn = (core.Local(self.frame.hidden(), "", type=every, span=span) for _ in range(2))
-        numbers = core.RangeFrom(
-            core.Const(1), core.CallBuiltin(BUILTINS["count"], (rest,), span=span), type=ListType(INT), span=span
-        )
-        joined = core.Arithmetic("+", drawn, core.MakeList((picked,), type=every, span=span), type=every, span=span)
-        body = (
-            core.Picks(item, rest, node.chance, span=span),
-            core.SetLocal(drawn.index, joined, span=span),
-            core.SetLocal(
-                rest.index, core.CallBuiltin(BUILTINS["without"], (rest, picked), type=every, span=span), span=span
-            ),
-        )
-        number, *hidden = (self.frame.hidden() for _ in range(3))
-        self.before += [
-            core.SetLocal(rest.index, whole, span=span),
-            core.SetLocal(drawn.index, core.MakeList((), type=every, span=span), span=span),
-            core.Iterate(number, numbers, None, body, False, (hidden[0], hidden[1]), span=span),
-        ]
+        number = core.CallBuiltin(BUILTINS["count"], (rest,), span=span)
+        picks = core.Picks(item, rest, node.chance, span=span)
+        without = core.CallBuiltin(BUILTINS["without"], (rest, picked), type=every, span=span)
+        drops = core.SetLocal(rest.index, without, span=span)
+        self.before += [core.SetLocal(rest.index, whole, span=span), _emptied(drawn)]
+        self.before.append(self._times(number, picks, _appended(picked, drawn), drops))
         return drawn
 
     def _assign(self, node: nodes.Assign) -> core.Step:
@@ -601,3 +591,14 @@ class Steps(Expressions):
 
 def _current(target: core.Expression) -> core.Expression:
     return core.Read(target, type=target.type, span=target.span) if isinstance(target, core.Cell) else target
+
+
+def _emptied(items: core.Local) -> core.Step:
+    """Return a step that starts a list."""
+    return core.SetLocal(items.index, core.MakeList((), type=items.type, span=items.span), span=items.span)
+
+
+def _appended(item: core.Local, to: core.Local) -> core.Step:
+    """Return a step that appends an item to a list."""
+    one = core.MakeList((item,), type=to.type, span=to.span)
+    return core.SetLocal(to.index, core.Arithmetic("+", to, one, type=to.type, span=to.span), span=to.span)

@@ -7,6 +7,7 @@ there is room.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -16,10 +17,10 @@ from interpreter.reading.yaml_layout import STEP, Level, Writer
 if TYPE_CHECKING:
     from lark import Token
 
-__all__ = ["OPERANDS", "Start", "space_out", "tokens_of"]
+__all__ = ["Start", "is_sign", "space_out", "tokens_of"]
 
 _LAYOUT = ("_NL", "_INDENT", "_DEDENT")
-OPERANDS = ("NAME", "INT", "TEXT", "RPAR", "RSQB", "YES", "NO", "NONE")
+_OPERANDS = ("NAME", "INT", "TEXT", "RPAR", "RSQB", "YES", "NO", "NONE")
 _CLOSING = re.compile(r"[)\]](?: *[)\]])*")
 _COMMENT = re.compile(r'"[^"\n]*"|#[^\n]*')
 
@@ -38,6 +39,11 @@ def tokens_of(text: str, start: Start) -> list[Token]:
     """Return all tokens of a text, including those of indentation and line breaks."""
     parser = grammar().parse_interactive(text.rstrip() + "\n", start=start)
     return list(parser.iter_parse())
+
+
+def is_sign(tokens: Sequence[Token]) -> bool:
+    """Return whether the last token is a minus that is the unary operator."""
+    return tokens[-1] == "-" and (len(tokens) == 1 or tokens[-2].type not in _OPERANDS)
 
 
 def _content(text: str, tokens: list[Token]) -> tuple[list[tuple[str, str]], list[str]]:
@@ -126,17 +132,13 @@ class _RuleWriter(Writer):
     def _is_separated(self, token: Token) -> bool:
         """Return whether a space belongs before a token on the same line."""
         last, sign = self.before[-1], str(token)
-        if sign in (",", ")", "]", ":", "?", ".") or last in ("(", "[", ".") or self._is_sign(last):
+        if sign in (",", ")", "]", ":", "?", ".") or last in ("(", "[", ".") or is_sign(self.before[-2:]):
             return False
         if sign == "(":
             return last.type != "NAME"
         if sign == "[":
-            return last.type not in OPERANDS
+            return last.type not in _OPERANDS
         return not (".." in (sign, last) and self._in_type())
-
-    def _is_sign(self, last: Token) -> bool:
-        """Return whether a minus is the unary operator."""
-        return last == "-" and (len(self.before) == 1 or self.before[-2].type not in OPERANDS)
 
     def _in_type(self) -> bool:
         """Return whether `1..3` is a type here: after the `:` of a parameter or local, or after `->`."""
