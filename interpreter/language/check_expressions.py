@@ -318,11 +318,7 @@ class Expressions(Reporter):
     def _text(self, value: str, expected: Type | None, span: Span) -> core.Expression:
         if isinstance(expected, TextType):
             return core.Const(value, type=TEXT, span=span)
-        if (
-            expected is not None
-            and isinstance(expected, CardType)
-            and (card := self._card(value, expected, span)) is not None
-        ):
+        if isinstance(expected, CardType) and (card := self._card(value, expected, span)) is not None:
             return card
         node = self.names.node(value)
         if node is not None:
@@ -1007,13 +1003,7 @@ class Expressions(Reporter):
         """Convert an expression to the expected type, or report a mismatch. ``detail`` is added to the message."""
         if isinstance(expected, NeverType) or accepts(expected, value.type):
             return value
-        if (
-            isinstance(expected, SetType)
-            and isinstance(value.type, ListType)
-            and value.type.of
-            and expected.of
-            and accepts(expected.of, value.type.of)
-        ):
+        if isinstance(expected, SetType) and isinstance(value.type, ListType) and accepts(expected.of, value.type.of):
             return core.CallBuiltin(BUILTINS["set of list"], (value,), type=SetType(value.type.of), span=span)
         if value.type.optional and accepts(expected, value.type.sure):
             self.maybe_none(span, value.type)

@@ -67,11 +67,7 @@ class Tables(Reader):
             above = [
                 cell if cell.text else (above[i] if i < len(above) else cell) for i, cell in enumerate(row[:width])
             ]
-            left = (
-                [self.key_value(cell, type_) for cell, type_ in zip(above, types[:-1], strict=False)]
-                if len(names) > 1
-                else []
-            )
+            left = [self.key_value(cell, type_) for cell, type_ in zip(above, types[:-1], strict=False)]
             for column, cell in zip(columns, row[width:], strict=False):
                 key = (*left, column)
                 if any(part is None for part in key):

@@ -34,7 +34,7 @@ from interpreter.reading.printed_tables import Cell, read_printed
 from interpreter.reading.statements import Statement
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, excerpt
 from interpreter.sections.declarations import Entry
-from interpreter.sections.documents import STATE_SECTIONS
+from interpreter.sections.documents import STATE_SECTIONS, Sections
 from interpreter.sections.lookup import forms_in
 from interpreter.sections.vocabulary import Code, Form, Reference
 
@@ -216,12 +216,9 @@ class _Reader:
             if section not in ("says", "policies"):
                 self.mention(entry.key.span, section, entry.key.text, declares=True)
             self._inner(section, entry)
-        graph = root.get("graph")
-        for key in ("has", "link", "place"):
-            for each in (
-                inside.entries if isinstance(graph, Mapping) and isinstance(inside := graph.get(key), Mapping) else ()
-            ):
-                self.mention(each.key.span, "attributes", each.key.text, "graph", declares=True)
+        graph = Sections(root).graph
+        for attribute, _ in (*graph.has, *graph.link, *graph.place):
+            self.mention(attribute.span, "attributes", attribute.text, "graph", declares=True)
         seen: set[int] = set()
         for key, scalar, form in forms_in(self.document.kind, root):
             if isinstance(form, Reference) and form.to:
