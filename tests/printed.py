@@ -120,7 +120,7 @@ def _lines(node: nodes.Statement | Text) -> list[str]:
             result = f" -> {_type(node.result)}" if node.result is not None else ""
             return [f"({_joined(node.parameters)}){result}:"]
         case nodes.Parameter():
-            return [f"{node.name}: {_type(node.type)}"]
+            return [f"{node.name}: {_type(node.type)}" if node.type is not None else node.name]
         case nodes.Require():
             return [f"require {_expression(node.test)}{_cites(node.cites)}"]
         case nodes.Preference():

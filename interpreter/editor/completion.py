@@ -422,7 +422,7 @@ class _Completer:
         if path[-1:] == ["start"]:
             frame.add("who", SEAT)
         if len(path) >= 2 and "rules" in path[:-1]:
-            signature = self.model.signatures.get(path[path.index("rules") + 1])
+            signature = self.model.signatures.get(re.split("[( ]", path[path.index("rules") + 1])[0])
             for name, type_ in signature.parameters if signature else ():
                 frame.add(name, type_)
         for line in self._entry_lines():

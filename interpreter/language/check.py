@@ -17,7 +17,7 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.plurals import counted
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.base.yaml_values import words
+from interpreter.base.yaml_values import word, words
 from interpreter.language import core, nodes
 from interpreter.language.amended_decisions import Decisions, asked_in
 from interpreter.language.check_graph import Boards
@@ -48,9 +48,9 @@ from interpreter.language.parse import (
     parse_verdict,
 )
 from interpreter.language.reporter import Report
-from interpreter.language.resolve import Binding, Names, resolve_type
+from interpreter.language.resolve import Binding, Names, parameters_of, resolve_type
 from interpreter.language.scope import Frame, Variable
-from interpreter.language.texts import condition_of, expression_of, parsed
+from interpreter.language.texts import condition_of, expression_of, headed, parsed
 from interpreter.language.translations import asks_of
 from interpreter.language.types import BOOL, INT, NEVER, NOTHING, Type, accepts
 from interpreter.language.walk import descendants
@@ -117,7 +117,7 @@ def check_function(
 ) -> tuple[Signature, RuleLayer]:
     """Check a helper: a function or verdict outside the ruleset. Calls use the id of its layer as the name."""
     header = tree.header
-    parameters = tuple((p.name, resolve_type(names, p.type, report)) for p in header.parameters) if header else ()
+    parameters = parameters_of(names, header, file, report)
     constant = literal_type(tree)
     result = constant or BOOL
     if isinstance(tree, nodes.Function) and constant is None:
@@ -180,6 +180,7 @@ class _Whole(Checker):
         self.statements = statements
         self.bodies: dict[tuple[str, int], Body | None] = {}
         self.decisions = Decisions(composition, self.report)
+        self.current = {each.id for each in composition.documents if word(each.head.language) == "2"}
         self.unread = False
         """True if the text of a procedure could not be parsed."""
 
@@ -211,7 +212,8 @@ class _Whole(Checker):
                 self._header(name, index, entry, form, tree)
 
     def _parse_rule(self, entry: Entry) -> tuple[Form, Body | None]:
-        form, tree = self.once(("rule",), (entry,), partial(_parsed_rule, entry, self.report))
+        current = entry.file in self.current
+        form, tree = self.once(("rule",), (entry,), partial(_parsed_rule, entry, self.report, current=current))
         return form, self._widened(tree) if form == "does" else tree
 
     def _procedure(self, text: Value | None) -> nodes.Procedure | None:
@@ -241,7 +243,8 @@ class _Whole(Checker):
             if below.form != form:
                 self._other_form(name, form, below, entry)
             return
-        parameters, result = self.once(("header", form), (header,), partial(self._types, header, form))
+        about = ("header", form, entry.file)
+        parameters, result = self.once(about, (header,), partial(self._types, header, form, entry.file))
         constant = literal_type(tree) if below is None else None
         result = constant or result
         if form == "is" and result == NOTHING and tree is not None:
@@ -257,9 +260,9 @@ class _Whole(Checker):
             self._other_form(name, form, below, entry)
         self._same_types(name, below, parameters, result, header.span if header else entry.span)
 
-    def _types(self, header: nodes.Header | None, form: Form) -> tuple[tuple[tuple[str, Type], ...], Type]:
+    def _types(self, header: nodes.Header | None, form: Form, file: str) -> tuple[tuple[tuple[str, Type], ...], Type]:
         """Return the parameters of a rule and the type of its result."""
-        parameters = tuple((p.name, self._type(p.type)) for p in header.parameters) if header else ()
+        parameters = parameters_of(self.names, header, file, self.report)
         default = BOOL if form == "permits" else NOTHING
         return parameters, self._type(header.result) if header and header.result else default
 
@@ -567,13 +570,12 @@ class _Whole(Checker):
             yield from (Scalar(cite, "plain", option.span, cite) for cite in option.cites)
 
 
-def _parsed_rule(entry: Entry, report: Report) -> tuple[Form, Body | None]:
+def _parsed_rule(entry: Entry, report: Report, *, current: bool) -> tuple[Form, Body | None]:
     rule = entry.read(Rule)
-    if rule.is_ is not None:
-        return "is", parsed(rule.is_, parse_function, report)
-    if rule.permits is not None:
-        return "permits", parsed(rule.permits, parse_verdict, report)
-    return "does", parsed(rule.does, parse_procedure, report)
+    form: Form = "is" if rule.is_ is not None else "permits" if rule.permits is not None else "does"
+    function, verdict = parsed(rule.is_, parse_function, report), parsed(rule.permits, parse_verdict, report)
+    tree = function or verdict or parsed(rule.does, parse_procedure, report)
+    return form, tree and headed(tree, entry.head, report, current=current)
 
 
 def literal_type(tree: Body | None) -> Type | None:

@@ -78,6 +78,7 @@ def declare(composition: Composition, report: Report) -> Model:
     graphs.name()
     cards.cards()
     things.records()
+    things.names_with_types()
     graphs.graph()
     things.roles()
     things.groups()
@@ -104,6 +105,11 @@ class _Things(Reader):
             for name, layers in self.section(section):
                 if name in OWN_CELLS:
                     self.taken(name, layers[0].span)
+
+    def names_with_types(self) -> None:
+        """Read what each file says of the types of parameters."""
+        for document in self.composition.documents:
+            self.model.names[document.id] = self.types(document.head.names)
 
     def _distinct(self, sections: tuple[str, ...], use: str, own: Container[str]) -> None:
         first: dict[str, Entry] = {}

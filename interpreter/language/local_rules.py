@@ -11,18 +11,23 @@ from functools import partial
 from itertools import chain
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.yaml_values import word
 from interpreter.language import nodes
 from interpreter.language.check import check_function, literal_type
 from interpreter.language.model import RuleLayer
 from interpreter.language.parse import parse_function, parse_verdict
 from interpreter.language.reporter import Report
 from interpreter.language.resolve import Names
-from interpreter.language.texts import parsed
+from interpreter.language.texts import Body, headed, parsed, type_of
 from interpreter.language.walk import descendants
-from interpreter.reading.yaml import Scalar, Value
-from interpreter.sections.documents import Helpers
+from interpreter.reading.yaml import Mapping, Scalar
+from interpreter.sections import behaviour
+from interpreter.sections.declarations import name_and_head
+from interpreter.sections.documents import Helpers, Naming
+from interpreter.sections.vocabulary import Keys
 
 __all__ = ["Helper", "check_helpers", "helpers_in", "named_in", "needed"]
 
@@ -43,14 +48,27 @@ class Helper(Struct, frozen=True):
         return literal_type(self.tree) is not None
 
 
-def helpers_in(rules: Value | None, report: Report) -> tuple[Helper, ...]:
-    """Return the helpers in the `rules:` of a file, without those that cannot be parsed."""
+def helpers_in(file: Mapping, report: Report) -> tuple[Helper, ...]:
+    """Return the helpers in a file, without those that cannot be parsed. What it says of the types of parameters is
+    filled in."""
     helpers: list[Helper] = []
-    for key, helper in Helpers.read(rules):
-        tree = parsed(helper.is_, parse_function, report) or parsed(helper.permits, parse_verdict, report)
-        if tree is not None:
-            helpers.append(Helper(key, tree))
+    types = {key.text: type_of(value, report) for key, value in Naming(file).names}
+    current = word(file.get("language")) == "2"
+    for key, value in Helpers.read(file.get("rules")):
+        helper = Keys(behaviour.Helper).read(value)
+        name, head = name_and_head(key)
+        function, verdict = parsed(helper.is_, parse_function, report), parsed(helper.permits, parse_verdict, report)
+        if (tree := function or verdict) is not None:
+            helpers.append(Helper(name, _typed(headed(tree, head, report, current=current), types)))
     return tuple(helpers)
+
+
+def _typed(tree: Body, types: dict[str, nodes.Type | None]) -> Body:
+    header = tree.header
+    if header is None or not types:
+        return tree
+    parameters = tuple(replace(each, type=each.type or types.get(each.name)) for each in header.parameters)
+    return replace(tree, header=replace(header, parameters=parameters))
 
 
 def named_in(trees: Iterable[nodes.Node]) -> set[str]:

@@ -115,7 +115,7 @@ def _alone(document: Document, model: Model, known: set[int]) -> list[Binding]:
     """
     names = Names(model, dict(model.signatures))
     if document.kind == "scenarios":
-        check_helpers(helpers_in(document.root.get("rules"), ignored), names, document.id, [])
+        check_helpers(helpers_in(document.root, ignored), names, document.id, [])
     for _, scalar, form in forms_in(document.kind, document.root):
         if isinstance(form, Code) and not form.is_template(scalar) and known.isdisjoint(_extent(scalar.span)):
             text = excerpt(scalar)

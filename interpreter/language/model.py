@@ -565,6 +565,8 @@ class Model(Struct):
     boards: list[Board] = []
     measures: list[Measure] = []
     laws: list[Law] = []
+    names: dict[str, dict[str, Type]] = {}
+    """Types of parameters, by the file that says them and by name."""
     panels: list[Panel] = []
     """Panels of the table in a browser, in order; empty if none are declared."""
     faces: dict[str, dict[str, Phrase]] = {}

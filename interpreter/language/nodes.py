@@ -455,10 +455,10 @@ Statement = (
 
 
 class Parameter(Node, frozen=True):
-    """Parameter, ``who: seat``."""
+    """Parameter, ``who: seat``. In the head of a rule it has only a name, which determines its type."""
 
     name: str
-    type: Type
+    type: Type | None
 
 
 class Header(Node, frozen=True):

@@ -82,6 +82,8 @@ parse_preferences: Parse[nodes.Preferences] = _parser("preferences")
 """Parses the lines of a policy for one decision."""
 parse_alternatives: Parse[nodes.Alternatives] = _parser("alternatives")
 """Parses the text under `adds` and `wraps` of a decision."""
+parse_head: Parse[nodes.Header] = _parser("head")
+"""Parses what stands behind the name of a rule in its key."""
 parse_type: Parse[nodes.Type] = _parser("a_type")
 
 

@@ -45,7 +45,7 @@ from interpreter.language.types import (
 from interpreter.reading.compose import Composition
 from interpreter.reading.files import Document, Shelf
 from interpreter.reading.statements import Statement, unknown_statement
-from interpreter.reading.yaml import Scalar, Value
+from interpreter.reading.yaml import Mapping, Scalar, Value
 from interpreter.sections.behaviour import Preference
 from interpreter.sections.documents import Decisions, PoliciesFile
 
@@ -146,7 +146,7 @@ def policies_in(
     checked = Checked()
     file, reader = PoliciesFile(document.root), _Reader(model, checked, document.id, ())
     reader.weigh(file.weights, weights or {})
-    reader.functions(document.root.get("rules"))
+    reader.functions(document.root)
     for key, policy in file.is_:
         reader.policy(key.text, key, policy, None)
     cites = (cite for _, policy in file.is_ for _, preference in policy for cite in preference.cites)
@@ -214,9 +214,9 @@ class _Reader(Reporter):
         named = self.names.weights = {key.text: overrides.get(key.text, weight or 0) for key, weight in weights}
         self.variant = "".join(f":{name}={overrides[name]}" for name in named if name in overrides)
 
-    def functions(self, value: Value | None) -> None:
+    def functions(self, file: Mapping) -> None:
         """Check the helpers, which all policies of the file can call."""
-        helpers = helpers_in(value, self.report)
+        helpers = helpers_in(file, self.report)
         self.rules.extend(check_helpers(helpers, self.names, self.file, self.checked.diagnostics, self.variant))
         self.checked.functions.update({helper.name: self.names.signatures[helper.name] for helper in helpers})
 

@@ -53,7 +53,7 @@ from interpreter.language.types import (
     ZoneType,
 )
 
-__all__ = ["MAKERS", "NAMED_TYPES", "Binding", "Names", "Texts", "owner_word", "resolve_type"]
+__all__ = ["MAKERS", "NAMED_TYPES", "Binding", "Names", "Texts", "owner_word", "parameters_of", "resolve_type"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -323,6 +323,14 @@ class Names:
         return NODE if model.graph is not None and name == model.graph.node else None
 
     @_lookup(_same)
+    def parameter(self, name: str, file: str) -> Type | None:
+        """Return the type of the parameters with a name in a file: the one that the file says, or its family, or else
+        the type that has the name."""
+        said = self.model.names
+        own = {**said.get(self.model.family, {}), **said.get(file, {})}
+        return own[name] if name in own else self.type(name)
+
+    @_lookup(_same)
     def declares_type(self, name: str) -> tuple[str, str]:
         """Return the section that declares a type, and the name there."""
         model = self.model
@@ -496,6 +504,18 @@ OF_CARDS = {form.word: form for form in (ZoneType, PilesType, PileType)}
 OF_TOKENS = {form.word: form for form in (BagType, PoolType, TrackType, StockType)}
 MAKERS = (*COLLECTIONS, *OF_CARDS, *OF_TOKENS)
 """Words allowed before `of`."""
+
+
+def parameters_of(names: Names, header: nodes.Header | None, file: str, report: Report) -> tuple[tuple[str, Type], ...]:
+    """Return the parameters of a rule with their types."""
+    parameters = []
+    for each in header.parameters if header is not None else ():
+        type_ = resolve_type(names, each.type, report) if each.type is not None else names.parameter(each.name, file)
+        if type_ is None:
+            remedy = f"say it once: `names: {{{each.name}: TYPE}}` in this file or the family"
+            report(Diagnostic("E310", f"the name `{each.name}` has no type", each.span, help=remedy))
+        parameters.append((each.name, type_ or NEVER))
+    return tuple(parameters)
 
 
 def resolve_type(names: Names, node: nodes.Type, report: Report) -> Type:

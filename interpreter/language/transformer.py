@@ -106,6 +106,9 @@ class Builder:
                 body = call
         return nodes.Function(header, body, span=span)
 
+    def bare_function(self, span: Span, *statements: nodes.Statement) -> nodes.Function:
+        return self.function(span, None, nodes.Block(statements, span=span))
+
     def bare_procedure(self, span: Span, *statements: nodes.Statement) -> nodes.Procedure:
         return nodes.Procedure(None, nodes.Block(statements, span=span), span=span)
 
@@ -119,6 +122,9 @@ class Builder:
 
     alternatives = _node(nodes.Alternatives, "*alternatives")
     preferences = _node(nodes.Preferences, "*lines")
+    name_only = _node(nodes.Parameter, type=None)
+    head = _node(nodes.Header)
+    result = _node(nodes.Header, "result", parameters=())
 
     def names(self, span: Span, *names: Token) -> tuple[str, ...]:
         return tuple(self._new(name) for name in names)

@@ -24,7 +24,7 @@ from interpreter.base.yaml_values import Mapping, Scalar, Sequence, Value, word,
 from interpreter.reading.files import KINDS, Document, Shelf, place_of
 from interpreter.reading.players import MAXIMUM_PLAYERS, PlayerRange
 from interpreter.sections.behaviour import Phase
-from interpreter.sections.declarations import Entry, Layered
+from interpreter.sections.declarations import Entry, Layered, name_and_head
 from interpreter.sections.documents import NAMED_SECTIONS, SINGLE_SECTIONS, Sections
 from interpreter.sections.things import Card
 
@@ -457,12 +457,19 @@ def do_meet(document: Document, other: Document) -> bool:
 def declarations_in(document: Document, root: Mapping) -> Iterator[tuple[str, Entry]]:
     """Yield the declarations of a part of a file, each with its section."""
     for section, key, value in _values_in(document, root):
-        yield section, Entry(key.text, document.id, document.kind, key, value)
+        yield section, _entry(section, document, key, value)
     for name, part in Sections(root).parts:
         guards = (part.when,) if part.when is not None else ()
         for section, key, value in _values_in(document, part.source):
-            entry = Entry(key.text, document.id, document.kind, key, value, guards, name.text)
+            entry = _entry(section, document, key, value, guards, name.text)
             yield section, _citing(entry, part.cites) if section in LAYERED else entry
+
+
+def _entry(
+    section: str, document: Document, key: Scalar, value: Value, guards: tuple[Scalar, ...] = (), part: str = ""
+) -> Entry:
+    name, head = name_and_head(key) if section == "rules" else (key, None)
+    return Entry(name.text, document.id, document.kind, name, value, guards, part, head)
 
 
 def _citing(entry: Entry, cites: tuple[Scalar, ...]) -> Entry:

@@ -389,14 +389,15 @@ def _beginning(root: Mapping) -> Span:
 def _check_language(root: Mapping) -> list[Diagnostic]:
     value = root.get("language")
     if value is None:
-        return [Diagnostic("E035", "missing key `language`, want `language: 1`", _beginning(root))]
-    if isinstance(value, Scalar) and value.value == 1 and value.value is not True:
+        return [Diagnostic("E035", "missing key `language`, want `language: 2`", _beginning(root))]
+    if isinstance(value, Scalar) and value.value in (1, 2) and value.value is not True:
         return []
-    if isinstance(value, Scalar) and value.text == "1":
-        remedy = "write the number without quotes: `language: 1`"
-        return [Diagnostic("E035", "got the text `1` as language, want the number `1`", value.span, help=remedy)]
+    if isinstance(value, Scalar) and value.text in ("1", "2"):
+        remedy = f"write the number without quotes: `language: {value.text}`"
+        message = f"got the text `{value.text}` as language, want the number `{value.text}`"
+        return [Diagnostic("E035", message, value.span, help=remedy)]
     got = f"`{value.text}`" if isinstance(value, Scalar) else "something else"
-    return [Diagnostic("E035", f"got the language {got}, want `1`", value.span)]
+    return [Diagnostic("E035", f"got the language {got}, want `2`", value.span)]
 
 
 def _check_place(document: Document, id: str) -> list[Diagnostic]:

@@ -94,8 +94,15 @@ class Table(
     cells = Cells("Changed cells: keys, joined by `, `, with the new value.")
 
 
-class Rule(Layered, section="rules", noun="rule", one_of=("is", "does", "permits"), apart=(("replaces", "wraps"),)):
-    """A rule: a function (`is`), a procedure (`does`) or a verdict (`permits`)."""
+class Rule(
+    Layered,
+    section="rules",
+    noun="rule",
+    short=(Function("A function."),),
+    one_of=("is", "does", "permits"),
+    apart=(("replaces", "wraps"),),
+):
+    """A rule: a function (`is`, or the text alone), a procedure (`does`) or a verdict (`permits`)."""
 
     is_ = Function("A function: a value from its parameters and the state.")
     does = Procedure("A procedure: it changes the state, asks, calls procedures.")
@@ -145,7 +152,7 @@ class Amendment(Remarks, anyOf=[{"required": ["adds"]}, {"required": ["wraps"]}]
     )
 
 
-class Helper(Record, one_of=("is", "permits")):
+class Helper(Record, short=(Function("A function or constant."),), one_of=("is", "permits")):
     """A function, verdict or constant for the text of one file."""
 
     is_ = Function("A function: a value from its parameters and the state. A number, `yes` or `no` is a constant.")

@@ -15,7 +15,7 @@ from interpreter.base.yaml_values import Mapping, Scalar, Sequence, Value, word,
 from interpreter.sections.atoms import About, Cites, LayerId, Provenance
 from interpreter.sections.vocabulary import Record
 
-__all__ = ["VERBS", "Declaration", "Entry", "Layered", "OfState", "Remarks", "amended", "cites_below"]
+__all__ = ["VERBS", "Declaration", "Entry", "Layered", "OfState", "Remarks", "amended", "cites_below", "name_and_head"]
 
 R = TypeVar("R", bound=Record)
 
@@ -24,7 +24,8 @@ VERBS = ("replaces", "wraps", "amends", "removes")
 
 
 class Entry(Struct, frozen=True, dict=True):
-    """Declaration of a name in one file. ``guards`` are the conditions of the enclosing parts."""
+    """Declaration of a name in one file. ``guards`` are the conditions of the enclosing parts; a rule that is
+    introduced has a ``head`` behind its name, such as ``(who, plant) -> int``."""
 
     name: str
     file: str
@@ -33,6 +34,7 @@ class Entry(Struct, frozen=True, dict=True):
     value: Value
     guards: tuple[Scalar, ...] = ()
     part: str = ""
+    head: Scalar | None = None
 
     @property
     def span(self) -> Span:
@@ -82,6 +84,17 @@ class Entry(Struct, frozen=True, dict=True):
     def amends(self) -> bool:
         covers = self.covers
         return covers is not None and covers[0] == "amends"
+
+
+def name_and_head(key: Scalar) -> tuple[Scalar, Scalar | None]:
+    """Return the name in the key of a rule, and the head behind it."""
+    at = next((at for at, char in enumerate(key.text) if char in "( -"), None)
+    if at is None:
+        return key, None
+    start = key.span.start + (key.style == "quoted")
+    texts = ((key.text[:at], start), (key.text[at:], start + at))
+    name, head = (Scalar(text, "plain", Span(key.span.file, at, at + len(text)), text) for text, at in texts)
+    return name, head
 
 
 def cites_below(value: Value) -> Iterator[Scalar]:

@@ -8,6 +8,7 @@ from interpreter.sections.atoms import (
     Cites,
     Condition,
     DottedName,
+    Fields,
     Id,
     Language,
     PathId,
@@ -29,7 +30,7 @@ from interpreter.sections.vocabulary import Either, Form, Integer, Keys, Listed,
 
 __all__ = [
     *("FILES", "NAMED_SECTIONS", "NOUNS", "SINGLE_SECTIONS", "STATE_SECTIONS"),
-    *("Decisions", "Head", "Helpers", "PoliciesFile", "Scenarios", "Sections", "Waivers"),
+    *("Decisions", "Head", "Helpers", "Naming", "PoliciesFile", "Scenarios", "Sections", "Waivers"),
 ]
 
 
@@ -41,13 +42,19 @@ def _section(record: type[Layered], meaning: str) -> Named[object]:
     return Named(item, meaning).defined(record.section)
 
 
-Rules = _section(behaviour.Rule, "Rules by name.")
+_RuleNames = Word(
+    "The name of a rule; where it is introduced with parameters and a result, its head: `minimum_bid(plant) -> int`.",
+    title="a name of lower-case words joined by `_`, perhaps with a head such as `(who) -> int`",
+    pattern=r"^[a-z][a-z0-9_]*(\([a-z0-9_, ]*\))?( -> .+)?$",
+).defined("rule_name")
+Rules = _section(behaviour.Rule, "Rules by name.").changed(names=_RuleNames())
 Triggers = _section(behaviour.Trigger, "A reaction to an event.")
 Decisions = Named(Keys(behaviour.Preference), "Decisions by name.")
 Policies = Named(Decisions(), "Bots: decisions by policy.").defined("policies")
 Helpers = Named(
-    Keys(behaviour.Helper, ""),
+    Either(*behaviour.Helper.short, Keys(behaviour.Helper, "")),
     "Functions, verdicts and constants for the text of this file alone; each may call those above it.",
+    names=_RuleNames(),
 ).defined("helpers")
 _Played = WordId.to_any("ruleset")
 _WordIds = Words(_Played(), minItems=1, uniqueItems=True)
@@ -168,14 +175,20 @@ class Ruleset(File, title="a ruleset"):
     overlays = ids("overlay")("The overlays.")
 
 
-class Family(File, Sections, Paired, title="a family"):
+class Naming(Record):
+    """The types of parameters."""
+
+    names = Fields("Types of parameters in this file, and in files of a family those that it says.").defined("names")
+
+
+class Family(File, Naming, Sections, Paired, title="a family"):
     """Everything that all editions of a game share."""
 
     family = WordId.to_any("family")("The id of the family, which is the folder's name.", required=True)
     uses = ids("library")("The imported libraries.")
 
 
-class Edition(File, Sections, Paired, title="an edition"):
+class Edition(File, Naming, Sections, Paired, title="an edition"):
     """One edition of a game."""
 
     edition = PathId.to_any("edition")("The id of the edition.", required=True)
@@ -184,7 +197,7 @@ class Edition(File, Sections, Paired, title="an edition"):
     players = Players()
 
 
-class Map(File, Sections, Paired, title="a map", content=("nodes", "links")):
+class Map(File, Naming, Sections, Paired, title="a map", content=("nodes", "links")):
     """The nodes and links of the family's graph, with their own rules."""
 
     map = PathId.to_any("map")("The id of the map.", required=True)
@@ -213,7 +226,7 @@ class Deck(File, title="a deck", content=("cards",)):
     ).defined("deck_cards")(required=True)
 
 
-class Overlay(File, Sections, Paired, title="an overlay"):
+class Overlay(File, Naming, Sections, Paired, title="an overlay"):
     """An expansion or variant of an edition."""
 
     overlay = PathId("The id of the overlay.", required=True)
@@ -233,7 +246,7 @@ class Overlay(File, Sections, Paired, title="an overlay"):
     layer = OneOf("`last`: this overlay lies over every other file.", "last", default="")
 
 
-class Library(File, title="a library", content=("records", "events", "rules", "tables", "says")):
+class Library(File, Naming, title="a library", content=("records", "events", "rules", "tables", "says")):
     """Rules, records and events without state, imported with `uses`."""
 
     library = PathId("The id of the library.", required=True)
@@ -245,7 +258,7 @@ class Library(File, title="a library", content=("records", "events", "rules", "t
     says = Sections.says()
 
 
-class PoliciesFile(File, title="policies", content=("weights", "rules", "is")):
+class PoliciesFile(File, Naming, title="policies", content=("weights", "rules", "is")):
     """Bots; never part of the rules."""
 
     policies = PathId("The id of the policies.", required=True)
@@ -315,7 +328,7 @@ class Scenario(Record):
     refused = Keys(Refusal)
 
 
-class Scenarios(File, title="scenarios", content=("rules", "is")):
+class Scenarios(File, Naming, title="scenarios", content=("rules", "is")):
     """Tests of rulesets."""
 
     scenarios = PathId("The id of the scenarios.", required=True)

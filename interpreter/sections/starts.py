@@ -17,5 +17,6 @@ Start = Literal[
     "preferences",
     "alternatives",
     "a_type",
+    "head",
 ]
 """Start rules of the grammar, one for each sort of rule text."""

@@ -13,7 +13,7 @@ from typing import ClassVar, Generic, Self, TypeVar, overload
 
 from interpreter.base.plain_data import Json
 from interpreter.base.source import NOWHERE, Span
-from interpreter.base.yaml_values import Mapping, Scalar, Sequence, Value, word, words
+from interpreter.base.yaml_values import Entry, Mapping, Scalar, Sequence, Value, word, words
 from interpreter.sections.starts import Start
 
 __all__ = [
@@ -230,6 +230,8 @@ class Keys(Form[R]):
         self.record = record
 
     def read(self, value: Value | None) -> R:
+        if self.record.short and value is not None and not isinstance(value, Mapping):
+            value = Mapping((Entry(Scalar("is", "plain", value.span, "is"), value),), value.span)
         return self.record(value if isinstance(value, Mapping) else Mapping((), NOWHERE))
 
     def below(self, step: str) -> Iterator[Form[object]]:

@@ -162,7 +162,7 @@ class Checked(Struct, frozen=True):
 def read_scenarios(document: Document) -> tuple[list[Scenario], list[Diagnostic]]:
     """Return the scenarios of a file and its diagnostics; no scenarios if the file has schema errors."""
     diagnostics = [*document.misfits]
-    helpers = helpers_in(document.root.get("rules"), diagnostics.append) if not _has_errors(diagnostics) else ()
+    helpers = helpers_in(document.root, diagnostics.append) if not _has_errors(diagnostics) else ()
     if _has_errors(diagnostics):
         return [], diagnostics
     scenarios = [_scenario(document.id, keys, helpers) for keys in documents.Scenarios(document.root).is_]

@@ -229,7 +229,7 @@ def a_folder(place: str) -> Callable[[Path], None]:
 
 CHANGES = {
     "a map": replaced("maps/lake.yaml", "Reed", "Rush"),
-    "a broken map": replaced("maps/lake.yaml", "language: 1", "language: 2"),
+    "a broken map": replaced("maps/lake.yaml", "language: 1", "language: 3"),
     "a family": replaced("family.yaml", "- all(start_shells[n] >=", "- all(start_shells[n] <="),
     "a text of a family": replaced("family.yaml", "let card = first(sky)", "let card = first(skyy)"),
     "a name that an overlay has": replaced(

@@ -62,3 +62,101 @@ def test_what_cannot_be_read_is_told_and_left(run: Run, crooked: Path) -> None:
 def test_without_a_path_it_looks_at_all_rulesets(run: Run, crooked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(paths, "ruleset_roots", lambda: [crooked])
     assert "crooked.yaml" in run("fmt", "--check").stdout
+
+
+# --- the former version of the language
+
+
+OLD = """\
+language: 1
+family: old
+title: Old
+# Where the values come from.
+seats:
+  roles: {person: {counts: yes}}
+rules:
+  hand_size: {is: 5}
+  prepare:
+    does: |
+      settle
+  most:
+    cites: [O-1]
+    is: |
+      # what a seat may take
+      (who: seat, n: int) -> int:   # with n
+        let twice = 2 * n
+        return twice
+  any_of:
+    is: |
+      (them: list of int) -> int: first(them)  # the first
+  both: {is: "(who: seat, n: int) -> int: most(who, n)"}
+  listed:
+    is: |
+      (n: int) -> list of int: [n]
+  may_take:
+    permits: |
+      (who: seat, n: int):
+        require n > 0        cites O-1
+  inline: {does: settle}
+"""
+NEW = """\
+language: 2
+family: old
+title: Old
+names: {n: int, who: seat, them: list of int}
+
+# Where the values come from.
+seats:
+  roles: {person: {counts: yes}}
+rules:
+  hand_size: 5
+  prepare:
+    does: settle
+  most(who, n) -> int:
+    cites: [O-1]
+    is: |
+      # what a seat may take
+      # with n
+      let twice = 2 * n
+      return twice
+  any_of(them) -> int: |
+    first(them)  # the first
+  both(who, n) -> int: most(who, n)
+  listed(n) -> list of int: |
+    [n]
+  may_take(who, n):
+    permits: require n > 0 cites O-1
+  inline: {does: settle}
+"""
+
+
+def test_files_of_the_first_version_are_upgraded(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "old" / "overlays").mkdir(parents=True)
+    family, overlay = tmp_path / "old" / "family.yaml", tmp_path / "old" / "overlays" / "more.yaml"
+    family.write_text(OLD, encoding="utf-8")
+    overlay.write_text(
+        "language: 1\noverlay: old/more\nover: [old]\nrules:\n  most:\n    wraps: old\n    is: |\n"
+        "      (who: seat, n: int) -> int: base(who, n) + 1\n"
+        "  hand_size:\n    replaces: old\n    is: 6\n"
+        "  third:\n    is: |\n      (who: seat, n: seat) -> bool: who == n\n",
+        encoding="utf-8",
+    )
+    assert run("fmt", "--upgrade", str(tmp_path)).exit_code == 0
+    assert family.read_text(encoding="utf-8") == NEW
+    assert overlay.read_text(encoding="utf-8") == (
+        "language: 2\noverlay: old/more\nover: [old]\nnames: {n: seat}\n\nrules:\n  most:\n    wraps: old\n"
+        "    is: base(who, n) + 1\n  hand_size: {replaces: old, is: 6}\n  third(who, n) -> bool: who == n\n"
+    )
+    assert "2 unchanged" in run("fmt", "--upgrade", str(tmp_path)).stderr
+
+
+def test_a_name_of_two_types_is_not_upgraded(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "family.yaml"
+    path.write_text(
+        "language: 1\nfamily: old\nrules:\n  a: {is: '(n: int) -> int: n'}\n  b: {is: '(n: seat) -> seat: n'}\n",
+        encoding="utf-8",
+    )
+    result = run("fmt", "--upgrade", str(path))
+    assert result.exit_code == 1
+    assert "`n` is of the types int and seat here" in result.stderr
+    assert path.read_text(encoding="utf-8").startswith("language: 1")

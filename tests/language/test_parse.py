@@ -290,9 +290,9 @@ ERRORS: list[tuple[Parse, str, str]] = [
     ),
     (
         function,
-        "return 1",
-        "1:8: E201 got `1`, want an operator or the end of the line\n"
-        "       ^\n"
+        "() -> int: return 1",
+        "1:19: E201 got `1`, want an operator or the end of the line\n"
+        "                  ^\n"
         "help: use `return` only in a block, at the start of a line",
     ),
     (

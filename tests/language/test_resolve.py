@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from interpreter.reading.files import Shelf
 FAMILY = """\
 language: 1
 family: small
+names: {size: int}
 kinds: {colour: [red, blue, green], step: 1..3, shade: [dark, light]}
 tokens: {gem: {ruby: 9, onyx: 9, opal: 9}, coin: 90}
 pieces: {hut: {}, mill: {}}
@@ -102,6 +104,7 @@ rules:
   near: {is: '() -> int: distance(["Ayr"], "Bute", town)'}
   tell: {does: 'note said(3, yes)'}
   helper: {is: "() -> int: 1"}
+  same(size) -> bool: {is: size == size}
   helped: {is: "() -> int: helper()"}
   paid:
     does: |
@@ -140,6 +143,7 @@ EDITS = [
     ("limit: {is: 3}", "limit: {is: yes}"),
     ("(who: seat) -> int: who.score", "(who: seat, n: int) -> int: who.score + n"),
     ("Ayr  | red", "Oban | red\n  Ayr  | red"),
+    ("size: int", "size: colour"),
     ("overlays: [small/more]", "overlays: [small/second, small/more]"),
 ]
 
@@ -178,7 +182,14 @@ def lookups(monkeypatch: pytest.MonkeyPatch) -> list[Names]:
         init(self, *args, **more)  # type: ignore[arg-type]
         made.append(self)
 
+    def forget(self: Names) -> None:
+        before = copy(self)
+        before.known = dict(self.known)
+        made.append(before)
+        self.known.clear()
+
     monkeypatch.setattr(Names, "__init__", noted)
+    monkeypatch.setattr(Names, "forget", forget)
     return made
 
 
@@ -224,7 +235,7 @@ def test_weights_are_names_too(tmp_path: Path) -> None:
 
     def body(**weights: int) -> object:
         names = Names(model, {}, {"most": 3, **weights}, checked_texts())
-        (layer,) = check_helpers(helpers_in(document.root.get("rules"), wrong.append), names, "small/bots", wrong)
+        (layer,) = check_helpers(helpers_in(document.root, wrong.append), names, "small/bots", wrong)
         return layer.body
 
     wrong: list[Diagnostic] = []

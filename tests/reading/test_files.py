@@ -162,7 +162,7 @@ def test_a_root_that_is_a_link_is_a_root(root: Path, tmp_path: Path) -> None:
         ("language: 1\nedition: game/a\nmap: game/b\n", "E034", "f.yaml:3:1"),
         ("language: 1\noverlay: game/a\nruleset: b\n", "E034", "f.yaml:3:1"),
         ("edition: game/first\n", "E035", "f.yaml:1:1"),
-        ("language: 2\nedition: game/first\n", "E035", "f.yaml:1:11"),
+        ("language: 3\nedition: game/first\n", "E035", "f.yaml:1:11"),
         ("language: true\nedition: game/first\n", "E035", "f.yaml:1:11"),
         ("language: '1'\nedition: game/first\n", "E035", "f.yaml:1:11"),
         ("language: [1]\nedition: game/first\n", "E035", "f.yaml:1:11"),

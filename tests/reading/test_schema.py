@@ -117,7 +117,13 @@ def test_short_examples_fit() -> None:
         ),
         ("zones: {a: {of: card, order: by}}", "E104", "got the text `by`, want `kept`, `free` or `by RULE`", "by"),
         ("seats: {roles: {p: {counts: true}}}", "E104", "got `true`, want `yes` or `no`", "true"),
-        ("rules: {A: {is: b}}", "E106", "got the name `A`, want a name of lower-case words joined by `_`", "A"),
+        (
+            "rules: {A: {is: b}}",
+            "E106",
+            "got the name `A`, want a name of lower-case words joined by `_`, perhaps with a head such as "
+            "`(who) -> int`",
+            "A",
+        ),
         ("rules: {a: {cites: [A-1]}}", "E105", "missing key: want one of `is`, `does` or `permits`", "a"),
         ("rules: {a: {is: b, does: c}}", "E105", "got `is` and `does` together, want one of them", "does"),
         (
@@ -180,7 +186,7 @@ def test_all_errors_are_told_in_the_order_of_the_file() -> None:
         ("E101", 3),
         ("E103", 5),
         ("E106", 6),
-        ("E103", 7),
+        ("E104", 7),
         ("E103", 8),
     ]
 

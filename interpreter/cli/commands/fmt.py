@@ -36,7 +36,8 @@ class _Tidied(Struct, frozen=True):
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--check", is_flag=True, help="Write nothing; exit with status 1 if a file would change.")
 @click.option("--diff", is_flag=True, help="Write nothing; show the changes.")
-def command(paths: tuple[str, ...], check: bool, diff: bool) -> None:
+@click.option("--upgrade", is_flag=True, help="Convert files of `language: 1` to `language: 2` first.")
+def command(paths: tuple[str, ...], check: bool, diff: bool, upgrade: bool) -> None:
     """Format files: indentation, spaces, tables, rule text. Comments and line breaks stay, lines of rule text over 120
     columns are broken, and the meaning never changes. `docs/language.md` describes the layout.
 
@@ -49,6 +50,7 @@ def command(paths: tuple[str, ...], check: bool, diff: bool) -> None:
       regelwerk fmt
       regelwerk fmt rulesets/goofspiel --diff
       regelwerk fmt --check rulesets
+      regelwerk fmt --upgrade my-rulesets
       regelwerk fmt - < rulesets/goofspiel/family.yaml
     """
     from interpreter.base.diagnostics import rendered
@@ -56,7 +58,7 @@ def command(paths: tuple[str, ...], check: bool, diff: bool) -> None:
     if "-" in paths and len(paths) > 1:
         raise click.UsageError("`-` goes without other paths")
     unread = changed = count = 0
-    for file in _tidied(paths):
+    for file in _tidied(paths, upgrade=upgrade):
         count += 1
         changed += file.changes
         if file.new is None:
@@ -84,11 +86,11 @@ def _sum_up(count: int, changed: int, unread: int, *, written: bool) -> None:
     notice(f"{count} file{'' if count == 1 else 's'}: {', '.join(parts) or 'nothing to format'}")
 
 
-def _tidied(paths: tuple[str, ...]) -> Iterator[_Tidied]:
+def _tidied(paths: tuple[str, ...], *, upgrade: bool) -> Iterator[_Tidied]:
     from interpreter.base.paths import ruleset_roots
 
     if paths == ("-",):
-        yield _tidy("<stdin>", None, sys.stdin.buffer.read())
+        yield _tidy("<stdin>", None, sys.stdin.buffer.read(), upgrade=upgrade)
         return
     for path in map(Path, paths) if paths else ruleset_roots():
         if not path.exists():
@@ -99,17 +101,18 @@ def _tidied(paths: tuple[str, ...]) -> Iterator[_Tidied]:
             place = f"; its files are in `{document.path.parent.as_posix()}`" if document is not None else ""
             refused(f"{path}: no such file or folder{place}")
         for file in sorted(path.rglob("*.yaml")) if path.is_dir() else [path]:
-            yield _tidy(file.as_posix(), file, file.read_bytes())
+            yield _tidy(file.as_posix(), file, file.read_bytes(), upgrade=upgrade)
 
 
-def _tidy(name: str, path: Path | None, data: bytes) -> _Tidied:
+def _tidy(name: str, path: Path | None, data: bytes, *, upgrade: bool) -> _Tidied:
+    from interpreter.authoring.upgrade import upgraded
     from interpreter.language.file_layout import tidy
     from interpreter.reading.yaml import decode
 
     file, diagnostics = decode(name, data)
     text = None
     if not diagnostics:
-        text, diagnostics = tidy(file)
+        text, diagnostics = upgraded(file, path or Path(name)) if upgrade else tidy(file)
     return _Tidied(name, path, data, None if text is None else text.encode(), diagnostics)
 
 

@@ -1,0 +1,225 @@
+"""Conversion of files to the current version of the language: the head of a rule becomes its key, and parameters get
+their types from ``names``.
+
+The input is the text of files; the output is their new text. Comments, order and line breaks stay. A rule that is only
+a function of one line becomes a line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from textwrap import dedent, indent
+
+from msgspec import Struct
+
+from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.source import SourceFile
+from interpreter.base.yaml_values import Entry as YamlEntry
+from interpreter.base.yaml_values import Mapping as YamlMapping
+from interpreter.base.yaml_values import Scalar, Value
+from interpreter.language import nodes
+from interpreter.language.file_layout import tidy
+from interpreter.language.parse import parse_as
+from interpreter.language.rule_layout import tokens_of
+from interpreter.reading.compose import parts_of
+from interpreter.reading.files import Document, read_document, shelf_for
+from interpreter.reading.yaml import excerpt
+from interpreter.reading.yaml_layout import WIDTH
+from interpreter.sections.documents import Naming, Sections
+from interpreter.sections.starts import Start
+
+__all__ = ["upgraded"]
+
+Types = dict[str, str]
+"""Types of parameters by name."""
+_TEXTS: dict[str, Start] = {"is": "function", "does": "procedure", "permits": "verdict"}
+_UNSAFE = re.compile(r"^[^\w(]|^- |: |:$| #|\n|^(yes|no|none)$")
+"""Rule text that is not the same without quotes."""
+_UNSAFE_IN_BRACES = re.compile(rf"{_UNSAFE.pattern}|[,\[\]{{}}]")
+
+
+class _Text(Struct, frozen=True):
+    """A rule text with what its header says. ``body`` is None if it has no header."""
+
+    key: Scalar
+    value: Value
+    text: Scalar
+    form: str
+    parameters: tuple[tuple[str, str], ...]
+    result: str
+    body: str | None
+    in_braces: bool
+
+    @property
+    def is_layer(self) -> bool:
+        verbs = ("wraps", "replaces", "removes")
+        return isinstance(self.value, YamlMapping) and any(verb in self.value for verb in verbs)
+
+    @property
+    def head(self) -> str:
+        """Return what stands behind the name in the key."""
+        names = ", ".join(name for name, _ in self.parameters)
+        if self.result:
+            return f"({names}) -> {self.result}"
+        return f"({names})" if names else ""
+
+
+def upgraded(file: SourceFile, path: Path) -> tuple[str | None, list[Diagnostic]]:
+    """Return the new text of a file, or None and diagnostics if it cannot be converted.
+
+    A file uses the names of its family where they have the same types there; it says the others itself.
+    """
+    document, diagnostics = read_document(file, path)
+    if document is None or document.root["language"].span.text == "2":
+        return file.text if document is not None else None, diagnostics
+    family = {} if document.kind in ("family", "library") else _of_family(document)
+    own = _types_in(document) if document.kind == "family" else {}
+    for name, type_ in _parameters(document):
+        if own.get(name, family.get(name, name)) != type_:
+            if own.get(name, type_) != type_:
+                message = f"`{name}` is of the types {own[name]} and {type_} here"
+                return None, [Diagnostic("E310", message, document.root.span, help="rename one of them first")]
+            own[name] = type_
+    edits = [edit for text in _texts(document) for edit in _edits(file.text, text)]
+    language = document.root["language"].span
+    edits.append((language.start, language.end, "2"))
+    if own:
+        at = _below_head(document)
+        edits.append((at, at, _names(own)))
+    text = file.text
+    for start, end, new in sorted(edits, reverse=True):
+        text = text[:start] + new + text[end:]
+    return tidy(SourceFile(file.name, text))
+
+
+def _of_family(document: Document) -> Types:
+    """Return the types of parameters that the family of a file says, or will say."""
+    family, _ = shelf_for(document.path).read("family", document.id.partition("/")[0])
+    if family is None:
+        return {}
+    said = {key.text: value.text for key, value in Naming(family.root).names if value is not None}
+    return _types_in(family) | said
+
+
+def _types_in(document: Document) -> Types:
+    """Return the types that most parameters of each name have in a file, besides types of the same name."""
+    counted = Counter(_parameters(document))
+    types: Types = {}
+    for (name, type_), _ in sorted(counted.items(), key=lambda item: -item[1]):
+        types.setdefault(name, type_)
+    return {name: type_ for name, type_ in types.items() if name != type_}
+
+
+def _parameters(document: Document) -> Iterator[tuple[str, str]]:
+    """Yield the parameters of the rules that a file introduces, with their types."""
+    return (pair for text in _texts(document) if not text.is_layer for pair in text.parameters)
+
+
+def _texts(document: Document) -> Iterator[_Text]:
+    for _, root in parts_of(document):
+        groups = [root, *(part.value for part in getattr(root.get("parts"), "entries", ()))]
+        for group in groups:
+            rules = group.get("rules") if isinstance(group, YamlMapping) else None
+            in_braces = rules is not None and rules.span.text.startswith("{")
+            yield from filter(None, (_text(entry, in_braces=in_braces) for entry in getattr(rules, "entries", ())))
+
+
+def _text(entry: YamlEntry, *, in_braces: bool) -> _Text | None:
+    value = entry.value
+    keys = value.items() if isinstance(value, YamlMapping) else [("is", value)]
+    for form, text in keys:
+        if form in _TEXTS and isinstance(text, Scalar):
+            whole = excerpt(text)
+            tree = None if isinstance(whole, Diagnostic) else parse_as(_TEXTS[form], whole)[0]
+            header = tree.header if isinstance(tree, nodes.Function | nodes.Procedure | nodes.Verdict) else None
+            if header is None:
+                return _Text(entry.key, value, text, form, (), "", None, in_braces)
+            parameters = tuple((each.name, each.type.span.text) for each in header.parameters if each.type)
+            result = header.result.span.text if header.result is not None else ""
+            return _Text(entry.key, value, text, form, parameters, result, _body(text.text, _TEXTS[form]), in_braces)
+    return None
+
+
+def _body(text: str, start: Start) -> str:
+    """Return rule text without its header."""
+    depth = 0
+    for token in tokens_of(text, start):
+        depth += {"(": 1, ")": -1}.get(str(token), 0)
+        if str(token) == ":" and not depth:
+            end = token.end_pos or 0
+            before = text[: text.index("(")].strip("\n")
+            first, _, rest = text[end:].partition("\n")
+            body = f"{first.strip()}\n{rest}" if first.strip() and not first.strip().startswith("#") else None
+            block = f"{first.strip()}\n{dedent(rest)}" if first.strip() else dedent(rest)
+            return "\n".join(filter(None, (before, (body or block).strip("\n"))))
+    return text
+
+
+def _edits(source: str, rule: _Text) -> Iterator[tuple[int, int, str]]:
+    if rule.head and not rule.is_layer:
+        head = f"{rule.key.text}{rule.head}"
+        yield rule.key.span.start, rule.key.span.end, f'"{head}"' if rule.in_braces and "," in head else head
+    body = (rule.text.text if rule.body is None else rule.body).rstrip("\n")
+    if "\n" not in body:
+        body = re.sub(" +cites ", " cites ", body)
+    margin = rule.key.span.start - source.rfind("\n", 0, rule.key.span.start) - 1
+    whole, text = rule.value.span, rule.text.span
+    opener = source[rule.key.span.end : text.start] + text.text.partition("\n")[0]
+    alone = isinstance(rule.value, YamlMapping) and rule.value.keys() == ["is"] and "#" not in opener
+    width = margin + len(rule.key.text) + (0 if rule.is_layer else len(rule.head)) + len(body)
+    unsafe = _UNSAFE_IN_BRACES if rule.in_braces else _UNSAFE
+    if alone and not unsafe.search(body) and width + 2 <= WIDTH:
+        start = rule.key.span.end + source[rule.key.span.end :].index(":") + 1
+        yield start, whole.end, f" {body}"
+    elif alone and rule.text.style == "literal":
+        start = rule.key.span.end + source[rule.key.span.end :].index(":") + 1
+        yield start, text.end, f" |\n{indent(body, ' ' * (margin + 2))}"
+    elif rule.is_layer and not rule.in_braces and (line := _in_a_line(rule, body, margin)):
+        start = rule.key.span.end + source[rule.key.span.end :].index(":") + 1
+        yield start, whole.end, f" {line}"
+    elif rule.text.style != "literal":
+        if rule.body is not None:
+            quote = rule.text.style == "quoted"
+            yield text.start + quote, text.end - quote, body
+    elif not _UNSAFE.search(body) and margin + len(rule.form) + len(body) + 4 <= WIDTH:
+        yield text.start, text.end, body
+    elif rule.body is not None:
+        before = source[source.rfind("\n", 0, text.start) + 1 :]
+        step = len(before) - len(before.lstrip()) + 2
+        yield text.start, text.end, f"{text.text.partition(chr(10))[0]}\n{indent(body, ' ' * step)}"
+
+
+def _in_a_line(rule: _Text, body: str, margin: int) -> str | None:
+    """Return the keys of a layer in braces, if they are short and mean the same there."""
+    assert isinstance(rule.value, YamlMapping)
+    items = [(key, body if key == rule.form else value.span.text) for key, value in rule.value.items()]
+    line = "{" + ", ".join(f"{key}: {text}" for key, text in items) + "}"
+    plain = all(isinstance(value, Scalar) for _, value in rule.value.items())
+    fits = margin + len(rule.key.text) + len(line) <= 100 and "#" not in rule.value.span.text
+    return line if plain and fits and not any(_UNSAFE_IN_BRACES.search(text) for _, text in items) else None
+
+
+def _below_head(document: Document) -> int:
+    """Return the place of the first section that is no key of the head, with the comment above it."""
+    source, sections = document.file.text, (*Sections.forms, "with", "nodes", "links", "is", "weights")
+    for entry in document.root.entries:
+        if entry.key.text in sections and entry.key.text != document.kind:
+            at = entry.key.span.start
+            while source[:at].endswith("\n") and source[: at - 1].rpartition("\n")[2].startswith("#"):
+                at = source.rfind("\n", 0, at - 1) + 1
+            return at
+    return len(source)
+
+
+def _names(types: Mapping[str, str]) -> str:
+    lines = ["names: {"]
+    for number, (name, type_) in enumerate(types.items()):
+        item = f"{name}: {type_}" + (", " if number < len(types) - 1 else "}")
+        if len(lines[-1]) + len(item) > WIDTH - 20:
+            lines[-1] = lines[-1].rstrip()
+            lines.append("  ")
+        lines[-1] += item
+    return "\n".join(lines) + "\n\n"

@@ -1,0 +1,93 @@
+"""The head of a rule is its key: parameters have the types that `names` says, and layers repeat nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from interpreter.language.types import INT, NODE, SEAT, ListType
+from tests.small import FAMILY, examined, loaded, outcome, write
+
+NAMES = FAMILY.replace("language: 1", "language: 2\nnames: {who: seat, n: int, them: list of seat}")
+RULES = """\
+limit: 3
+twice(n) -> int: 2 * n
+best(them) -> seat?: |
+  first(sorted(w in them by w.score, as listed))
+growth(who, n) -> int:
+  cites: []
+  is: |
+    let more = twice(n)
+    return more if who.score < limit else n
+may_grow(who, n):
+  permits: |
+    require growth(who, n) > 0
+hue(town) -> colour: town.colour
+grow(who, n):
+  does: |
+    who.score += growth(who, n)
+"""
+ACT = """\
+for each turn who in seats:
+  choose growing by who:
+    take n in 1 .. 2 where may_grow(who, n) and best(seats) != none:
+      grow(who, n)
+      note said(count([t in town where hue(t) == red]))
+if round == 3:
+  end game
+"""
+
+
+def told(folder: Path, rules: str, family: str = NAMES) -> list[tuple[str, str]]:
+    diagnostics = examined(write(folder, rules=rules, family=family)).diagnostics
+    return [(each.code, each.message) for each in diagnostics if each.severity == "error"]
+
+
+def test_a_game_whose_rules_have_heads_is_played_in_both_forms(tmp_path: Path) -> None:
+    assert outcome(write(tmp_path, ACT, RULES, family=NAMES)) == "plays"
+
+
+def test_parameters_have_the_types_of_their_names(tmp_path: Path) -> None:
+    signatures = loaded(write(tmp_path, ACT, RULES, family=NAMES)).model.signatures
+    assert signatures["growth"].parameters == (("who", SEAT), ("n", INT))
+    assert signatures["best"].parameters == (("them", ListType(SEAT)),)
+    assert signatures["hue"].parameters == (("town", NODE),)
+    assert signatures["limit"].constant
+
+
+def test_a_layer_repeats_no_head_and_uses_the_names_of_the_rule_below(tmp_path: Path) -> None:
+    path = write(tmp_path, ACT, RULES, family=NAMES)
+    overlay = tmp_path / "small" / "overlays" / "more.yaml"
+    overlay.parent.mkdir()
+    overlay.write_text(
+        "language: 2\noverlay: small/more\nover: [small]\nnames: {n: colour}\nrules:\n"
+        "  twice: {wraps: small, is: base(n) + n}\n  of_hue(n) -> int: 1 if n == red else 2\n"
+        "  limit: {replaces: small, is: of_hue(blue)}\n",
+        encoding="utf-8",
+    )
+    path.write_text(f"{path.read_text(encoding='utf-8')}overlays: [small/more]\n", encoding="utf-8")
+    model = loaded(path).model
+    assert [layer.parameters for layer in model.rules["twice"].layers] == [(("n", INT),)] * 2
+    assert str(model.signatures["of_hue"].parameters[0][1]) == "colour"
+
+
+@pytest.mark.parametrize(
+    ("rule", "code", "message"),
+    [
+        ("f(x) -> int: 1", "E310", "the name `x` has no type"),
+        ("f(n) -> inn: 1", "E305", "unknown type `inn`; did you mean `int`?"),
+        ("f(n): {is: n}", "E310", "`f` needs a header with its result: `() -> type:`"),
+        ("f: {is: '(n: int) -> int: n'}", "E310", "the head of a rule is its key, so its text has none"),
+        ("f(n) -> int: {is: '(n: int) -> int: n'}", "E310", "the head of a rule is its key, so its text has none"),
+        ("'f(n: int) -> int': 1", "E106", "got the name `f(n: int) -> int`, want a name of lower-case words"),
+        ("f(n -> int: 1", "E106", "got the name `f(n -> int`, want a name of lower-case words"),
+    ],
+)
+def test_a_wrong_head_is_told(tmp_path: Path, rule: str, code: str, message: str) -> None:
+    found = told(tmp_path, f"{rule}\n")
+    assert [(each, text[: len(message)]) for each, text in found][:1] == [(code, message)]
+
+
+def test_texts_of_the_first_version_may_have_headers(tmp_path: Path) -> None:
+    assert told(tmp_path, "f: {is: '(n: int) -> int: n'}\n", FAMILY) == []
