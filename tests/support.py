@@ -12,10 +12,9 @@ from functools import _lru_cache_wrapper, cache
 from pathlib import Path
 from typing import Any
 
-from interpreter.base.source import SourceFile
+from interpreter.base.source import Excerpt, typed
 from interpreter.bots import registry
 from interpreter.language.parse import Trees
-from interpreter.language.texts import Typed
 
 __all__ = ["TIMES", "TREES", "drop_if_grown", "drop_shared", "rule_text", "shared"]
 
@@ -34,9 +33,9 @@ shared = cache
 """Cache the results of a function, mostly rulesets and tables, for the tests of one file."""
 
 
-def rule_text(text: str) -> Typed:
+def rule_text(text: str) -> Excerpt:
     """Return rule text as a whole file, so that positions in the text are positions in the file."""
-    return Typed(SourceFile("rule", text))
+    return typed(text, "rule")
 
 
 def drop_shared() -> None:

@@ -27,13 +27,13 @@ from interpreter.engine.ruleset import Ruleset, find, load
 from interpreter.engine.setup import default_settings, set_up
 from interpreter.kernel.chance import Seeded
 from interpreter.language import nodes as n
-from interpreter.language.format import format_node
 from interpreter.lowering.constants import RuleFailure
 from interpreter.plain import closures
 from interpreter.reading.files import KINDS, Shelf, read_document
 from interpreter.reading.yaml import decode
 from interpreter.sections.documents import NAMED_SECTIONS, SINGLE_SECTIONS
 from tests.language import test_format as trees
+from tests.printed import format_node
 from tests.small import FAMILY, MAP, RULESET, outcome, played, write
 from tests.support import TIMES, shared
 

@@ -19,13 +19,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.paths import schema_folder
-from interpreter.base.source import SourceFile
+from interpreter.base.source import Excerpt, SourceFile
 from interpreter.base.yaml_values import word
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.types import KindType
 from interpreter.reading.files import Document, place_of, read_document
 from interpreter.reading.printed_tables import PrintedTable, read_printed
-from interpreter.reading.yaml import Excerpt, Mapping, Scalar, excerpt
+from interpreter.reading.yaml import Mapping, Scalar, excerpt
 from interpreter.sections.behaviour import Table
 
 __all__ = ["NewFile", "Unfit", "left_out", "new_edition", "new_game", "new_map", "new_overlay"]

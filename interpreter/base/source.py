@@ -1,4 +1,5 @@
-"""Source positions: a :class:`SourceFile` holds a text, a :class:`Span` marks a part of it."""
+"""Source positions: a :class:`SourceFile` holds a text, a :class:`Span` marks a part of it, and an :class:`Excerpt`
+is a text from it."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-__all__ = ["NOWHERE", "SourceFile", "Span"]
+__all__ = ["NOWHERE", "Excerpt", "SourceFile", "Span", "typed"]
 
 
 @dataclass(frozen=True, slots=False)
@@ -74,6 +75,39 @@ class Span(Struct, frozen=True, gc=False):
 
     def __str__(self) -> str:
         return f"{self.file.name}:{self.line}:{self.column}"
+
+
+class Excerpt(Struct, frozen=True):
+    """A text from a file, with the position of each character in the file.
+
+    ``lines`` are pairs of offsets: the start of a line in ``text`` and in the file.
+    """
+
+    text: str
+    file: SourceFile
+    lines: tuple[tuple[int, int], ...]
+
+    def part(self, start: int, end: int | None = None) -> Excerpt:
+        """Return ``text[start:end]``, with the positions in the file."""
+        text = self.text[start:end]
+        lines = ((line - start, place) for line, place in self.lines if 0 < line - start <= len(text))
+        return Excerpt(text, self.file, ((0, self.offset(start)), *lines))
+
+    def offset(self, position: int) -> int:
+        """Return the offset in the file of the character at ``position`` of the text."""
+        position = max(0, min(position, len(self.text)))
+        start, place = self.lines[bisect_right(self.lines, position, key=lambda line: line[0]) - 1]
+        return min(place + position - start, len(self.file.text))
+
+    def span(self, start: int, end: int) -> Span:
+        """Return the span of ``text[start:end]``. It ends after its last character, not before the next one."""
+        first = self.offset(start)
+        return Span(self.file, first, max(first, self.offset(end - 1) + 1) if end > start else first)
+
+
+def typed(text: str, name: str = "") -> Excerpt:
+    """Return a text that is typed interactively, as a file of its own."""
+    return Excerpt(text, SourceFile(name, text), ((0, 0),))
 
 
 NOWHERE = Span(SourceFile("<nowhere>", ""), 0, 0)

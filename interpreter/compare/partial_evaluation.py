@@ -181,9 +181,8 @@ def _steps(steps: tuple[core.Step, ...]) -> tuple[core.Step, ...]:
 
 def _declared(model: Model) -> Iterator[object]:
     """Yield every node of the declarations that apply in any case."""
-    declared = (tree for group in model.groups.values() for tree in group.trees if tree)
     measure = model.graph.measure if model.graph is not None else None
-    return descendants((*model.ranking, *model.phase_guards, *declared, measure))
+    return descendants((*model.ranking, *model.phase_guards, *model.groups.values(), measure))
 
 
 def _reached(model: Model) -> Model:

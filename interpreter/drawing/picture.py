@@ -130,7 +130,7 @@ def picture_of(game: Game, player: int | None = None) -> Picture:
 @lru_cache(maxsize=64)
 def _printed(model: Model) -> dict[str, dict[int, str | None]]:
     """Return caches for the texts of looks that do not depend on the state."""
-    return {name: {} for name, look in model.picture.items() if all(map(is_printed, look.trees))}
+    return {name: {} for name, look in model.picture.items() if is_printed(look.parts)}
 
 
 @lru_cache(maxsize=64)

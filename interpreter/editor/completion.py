@@ -16,7 +16,7 @@ from textwrap import dedent
 
 from msgspec import Struct
 
-from interpreter.base.source import SourceFile, Span
+from interpreter.base.source import SourceFile, Span, typed
 from interpreter.editor.workspace import Desk
 from interpreter.engine.values import type_text
 from interpreter.explain.symbols import signature_text
@@ -29,7 +29,6 @@ from interpreter.language.policies import Checked, policies_files, policies_in
 from interpreter.language.resolve import MAKERS, Names
 from interpreter.language.scope import Frame
 from interpreter.language.syntax_errors import STATEMENTS
-from interpreter.language.texts import Typed
 from interpreter.language.types import SEAT, KindType, PileType, RecordType, Type, accepts
 from interpreter.language.unfinished import CURSOR, finished
 from interpreter.reading.files import KINDS
@@ -426,7 +425,7 @@ class _Completer:
         for line in self._entry_lines():
             if match := re.match(r"\s*(on|for|rows): *[\"']?([^\"']*)", line):
                 start: Start = "heard" if match[1] == "on" else "matched"
-                check_quietly(parse_as(start, Typed(SourceFile("", match[2])))[0], names, frame)
+                check_quietly(parse_as(start, typed(match[2]))[0], names, frame)
             elif match := re.match(r"\s*each:\s*([a-z_]\w*)", line):
                 frame.add(match[1], SEAT)
 

@@ -20,8 +20,9 @@ from interpreter.engine.values import type_text
 from interpreter.explain.cross_reference import WORDS
 from interpreter.explain.symbols import declared, described, mentions, own_uses, signature_text
 from interpreter.language.builtins import FUNCTIONS
-from interpreter.language.mentions import Meaning, Mention, holders_of, sections_of
+from interpreter.language.mentions import Meaning, Mention, holders_of
 from interpreter.language.parse import remembered
+from interpreter.reading.compose import sections_of
 from interpreter.reading.files import KINDS, Document, files_at, files_below
 from interpreter.reading.yaml import Entry, Mapping, Sequence, Value
 from interpreter.sections.documents import NAMED_SECTIONS
@@ -201,7 +202,7 @@ class Answers:
         document = self.desk.readable(path)
         holders = [entry.key.text for entry in holders_of(document, mention.span)] if document else []
         for file in self._files_called(path, mention.meaning):
-            spans = [entry.key.span for _, entry in sections_of(file.root) if entry.key.text in holders[-1:]]
+            spans = [entry.key.span for _, entry in sections_of(file) if entry.key.text in holders[-1:]]
             return self._placed(spans[:1] or [file.root[file.kind].span])
         return []
 

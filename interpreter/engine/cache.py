@@ -28,10 +28,9 @@ from msgspec import Struct
 
 from interpreter.base.paths import ruleset_roots, schema_folder
 from interpreter.base.plain_data import Value
-from interpreter.base.source import SourceFile
+from interpreter.base.source import Excerpt, SourceFile
 from interpreter.base.store import Store, digest_of, store
 from interpreter.base.tree import Placed
-from interpreter.language.grammar import Text
 from interpreter.language.parse import Trees
 from interpreter.reading.dependencies import Evidence, Now, found_again
 
@@ -305,7 +304,7 @@ class KeptTrees(Trees):
     def __init__(self, kept_in: Store) -> None:
         super().__init__()
         self.files = KeptOfFiles(kept_in, "trees")
-        self._of: dict[SourceFile, list[tuple[str, Text | str, Value]]] = {}
+        self._of: dict[SourceFile, list[tuple[str, Excerpt | str, Value]]] = {}
         """Cached texts by file: grammar start symbol, text and tree."""
 
     def __contains__(self, key: object) -> bool:
@@ -318,7 +317,7 @@ class KeptTrees(Trees):
         self.update(((start, text), (tree, [])) for start, text, tree in self._of[file])
         return super().__contains__(key)
 
-    def __setitem__(self, key: tuple[str, Text | str], value: Value) -> None:
+    def __setitem__(self, key: tuple[str, Excerpt | str], value: Value) -> None:
         super().__setitem__(key, value)
         file = _file_of(key)
         if file is not None and not value[1]:
@@ -364,7 +363,7 @@ class KeptFits:
 def _file_of(key: Value) -> SourceFile | None:
     """Return the file of a parsed text; None for a text without position."""
     text = key[1]
-    return None if isinstance(text, str) else text.span(0, 0).file
+    return None if isinstance(text, str) else text.file
 
 
 @contextmanager

@@ -187,7 +187,7 @@ def _set_up_by(composition: Composition, model: Model, reach: Reach) -> Iterator
     starts = facts_of(
         (
             *(law.condition for law in model.laws),
-            *(group.trees for group in model.groups.values()),
+            *model.groups.values(),
             graph and graph.measure,
         )
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
-from interpreter.base.source import SourceFile
+from interpreter.base.source import typed
 from interpreter.engine import values
 from interpreter.engine.setup import Table
 from interpreter.hidden.sight import Unseen
@@ -16,7 +16,6 @@ from interpreter.language.model import Model
 from interpreter.language.parse import parse_expression
 from interpreter.language.resolve import Names
 from interpreter.language.scope import Frame
-from interpreter.language.texts import Typed
 from interpreter.language.types import BoolType, CardType, CollectionType, IntType, KindType, NodeType, SeatType, Type
 
 __all__ = ["literal", "typed_expression", "value_of"]
@@ -39,7 +38,7 @@ def value_of(table: Table, state: State, text: str, player: int | None = None) -
 
 def typed_expression(model: Model, text: str, frame: Frame) -> Expression:
     """Return an expression over the locals of a frame. Raises :class:`RulesetError` with its errors."""
-    tree, problems = parse_expression(Typed(SourceFile("expression", text)))
+    tree, problems = parse_expression(typed(text, "expression"))
     diagnostics: list[Diagnostic] = list(problems)
     node = Expressions(Names(model), frame, diagnostics.append).value(tree, maybe=True) if tree is not None else None
     if node is None or diagnostics:

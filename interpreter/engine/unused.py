@@ -102,11 +102,11 @@ def _declarations(model: Model) -> tuple[TextFacts, ...]:
     phrases = (phrase for texts in (*said, *model.says.values()) for phrase in texts.values() if phrase.trees)
     trees = (
         *model.ranking,
-        *(guard.value for guard in model.phase_guards if guard is not None),
-        *(law.condition for law in model.laws),
+        *model.phase_guards,
+        *model.laws,
         model.graph and model.graph.measure,
-        *(trigger.test for trigger in model.triggers.values()),
-        *(group.trees for group in model.groups.values()),
+        *model.triggers.values(),
+        *model.groups.values(),
     )
     texts = (*looks, *model.standing.values(), *model.measures, *model.boards, *model.panels, *phrases)
     return facts_of(trees), *(text.facts for text in texts)

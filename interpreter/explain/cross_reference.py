@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.plurals import counted
-from interpreter.base.source import Span
+from interpreter.base.source import Excerpt, Span
 from interpreter.base.suggest import did_you_mean, did_you_mean_one_of
 from interpreter.base.yaml_values import word
 from interpreter.engine.citations import Citation, citations_of
@@ -23,7 +23,7 @@ from interpreter.engine.values import type_text
 from interpreter.language.model import Table
 from interpreter.language.types import NOTHING, IntType, KindType, Type
 from interpreter.reading.printed_tables import read_printed
-from interpreter.reading.yaml import Excerpt, Mapping, Scalar, excerpt
+from interpreter.reading.yaml import Mapping, Scalar, excerpt
 from interpreter.sections.declarations import Entry
 from interpreter.sections.documents import NOUNS
 

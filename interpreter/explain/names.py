@@ -30,9 +30,10 @@ from interpreter.explain.cross_reference import (
 from interpreter.explain.symbols import declared, described, mentions, own_uses
 from interpreter.explain.word_search import said
 from interpreter.language.builtins import FUNCTIONS, OWN_NAMES
-from interpreter.language.mentions import Meaning, sections_of
+from interpreter.language.mentions import Meaning
+from interpreter.reading.compose import sections_of
 from interpreter.reading.files import Document
-from interpreter.reading.yaml import Entry
+from interpreter.reading.yaml import Scalar
 from interpreter.sections.documents import NAMED_SECTIONS, SINGLE_SECTIONS
 
 __all__ = ["Lexicon", "explain"]
@@ -102,24 +103,24 @@ class Lexicon:
     def _declarations(self, document: Document) -> Iterator[tuple[range, str, str]]:
         """Yield the extent, the section and a description of each declaration in a file, innermost first. The section
         of one that is not in force is empty."""
-        for section, entry in sections_of(document.root):
+        for section, entry in sections_of(document):
             name, span = entry.key.text, entry.value.span
             label = f"{WORDS.get(section, section)} `{name}`" + (f" ({document.id})" if section == "rules" else "")
             name = self.model.called(name, entry.key.span) if section == "rules" else name
-            yield range(span.start, span.end), self._in_force(section, name, entry), label
-        for entry in document.root.entries:
-            extent, name = range(entry.key.span.start, entry.value.span.end), entry.key.text
+            yield range(span.start, span.end), self._in_force(section, name, entry.key), label
+        for key, value in ((entry.key, entry.value) for entry in document.root.entries):
+            extent, name = range(key.span.start, value.span.end), key.text
             is_single = name in SINGLE_SECTIONS and name in self.sections
-            yield extent, self._in_force(name, name, entry) if is_single else name, name
+            yield extent, self._in_force(name, name, key) if is_single else name, name
 
-    def _in_force(self, section: str, name: str, entry: Entry) -> str:
+    def _in_force(self, section: str, name: str, key: Scalar) -> str:
         """Return the section of a declaration; empty if it is not in force."""
         layers = self.sections.get(section, {}).get(name, [])
         if section in ("round", "setup", "result", "picture"):
             layers = layers[-1:]
         layers = layers[lowest_in_force(self.ruleset, section, name, layers) :]
         is_layer = section in self.sections
-        return section if not is_layer or any(layer.span == entry.key.span for layer in layers) else ""
+        return section if not is_layer or any(layer.span == key.span for layer in layers) else ""
 
     # --- explanations
 

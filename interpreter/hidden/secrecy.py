@@ -237,7 +237,7 @@ class Secrecy:
         self.parameters = {name: (PUBLIC,) * len(layer.parameters) for name, layer in procedures.items()}
         self.called = dict.fromkeys(procedures, PUBLIC)
         for rule in self.model.standing.values():
-            if self.label(rule.trees, {}):
+            if self.label(rule, {}):
                 self.called[rule.procedure] = HIDDEN
                 self.parameters[rule.procedure] = (HIDDEN,) * len(self.parameters[rule.procedure])
         waiting = set(self.done)

@@ -7,6 +7,7 @@ In amendments, `who` is the actor, and the values shown with the decision have t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 from msgspec.structs import replace
 
@@ -168,13 +169,8 @@ def _resolved(node: nodes.Choose, part: nodes.Alternative, choices: tuple[str, .
 
 def _bound(part: nodes.Node) -> Iterator[tuple[str, nodes.Node]]:
     for child in descendants(part):
-        if isinstance(child, nodes.Binder | nodes.Let | nodes.TestLet | nodes.Roll):
-            yield child.name, child
-        elif (
-            isinstance(child, nodes.ForEach | nodes.Aggregate | nodes.ListFilter | nodes.ListComprehension)
-            and child.variable
-        ):
-            yield child.variable, child
+        if name := getattr(child, nodes.NEW_LOCALS.get(type(child), ""), ""):
+            yield name, cast(nodes.Node, child)
 
 
 def _is_base(node: object) -> bool:

@@ -57,10 +57,11 @@ from interpreter.language.walk import descendants
 from interpreter.reading.compose import Composition, phases_of
 from interpreter.reading.statements import Statement, unknown_statement
 from interpreter.reading.yaml import Scalar, Sequence, Value
-from interpreter.sections.behaviour import Ranking, RankKey, Rule, Standing, Trigger
+from interpreter.sections.atoms import Condition
+from interpreter.sections.behaviour import Ranking, RankKey, Rule, Standing, Table, Trigger
 from interpreter.sections.declarations import Entry
 from interpreter.sections.things import Kind
-from interpreter.sections.vocabulary import Keys
+from interpreter.sections.vocabulary import Keys, Named
 
 __all__ = ["bindings", "check", "check_function", "check_text", "literal_type"]
 
@@ -138,7 +139,7 @@ def _add_parameters(steps: Steps, parameters: Iterable[tuple[str, Type]], header
     places = header.parameters if header is not None else ()
     for (name, type_), node in zip(parameters, chain(places, repeat(None)), strict=False):
         if node is not None:
-            steps.expressions.bound(name, type_, node)
+            steps.bound(name, type_, node)
         else:
             steps.frame.add(name, type_)
 
@@ -147,7 +148,7 @@ def _checked_body(tree: Body, steps: Steps, signature: Signature, report: Report
     if isinstance(tree, nodes.Verdict):
         return tuple(_requirement(line, steps) for line in tree.lines)
     if isinstance(tree, nodes.Function) and not isinstance(tree.body, nodes.Block):
-        return steps.expressions.need(tree.body, signature.result)
+        return steps.need(tree.body, signature.result)
     block = cast(nodes.Block, tree.body)
     checked = steps.block(block)
     if signature.result not in (NOTHING, NEVER):
@@ -160,10 +161,10 @@ def _checked_body(tree: Body, steps: Steps, signature: Signature, report: Report
 
 def _requirement(line: nodes.Require | nodes.Let, steps: Steps) -> core.Requirement:
     if isinstance(line, nodes.Let):
-        value = steps.expressions.value(line.value)
-        variable = steps.expressions.bound(line.name, value.type, line)
+        value = steps.value(line.value)
+        variable = steps.bound(line.name, value.type, line)
         return core.Requirement(value, (), variable.index, span=line.span)
-    test = steps.expressions.established(line.test)
+    test = steps.established(line.test)
     for cite in line.cites:
         steps.names.bind(line.span, "statements", cite)
     return core.Requirement(test, line.cites, span=line.span)
@@ -174,8 +175,8 @@ class _Whole(Checker):
 
     def __init__(self, composition: Composition, statements: dict[str, Statement]) -> None:
         diagnostics: list[Diagnostic] = []
-        declared = declare(composition, diagnostics.append)
-        super().__init__(composition, declared, Names(declared.model, {}, texts=checked_texts()), diagnostics)
+        model = declare(composition, diagnostics.append)
+        super().__init__(composition, Names(model, {}, texts=checked_texts()), diagnostics)
         self.statements = statements
         self.bodies: dict[tuple[str, int], Body | None] = {}
         self.decisions = Decisions(composition, self.report)
@@ -186,7 +187,7 @@ class _Whole(Checker):
     def run(self) -> None:
         """Run all checks. Each may use the results of those before it."""
         self._headers()
-        context = self.composition, self.declared, self.names, self.diagnostics
+        context = self.composition, self.names, self.diagnostics
         Boards(*context).check()
         self.names.forget()
         self._program()
@@ -195,7 +196,7 @@ class _Whole(Checker):
         self._standing()
         Starts(*context).check()
         self._settings()
-        Shown(*context, unread=self.unread).check()
+        Shown(*context).check(unread=self.unread)
         self._laws()
         self._citations()
         self.decisions.check_asked()
@@ -292,7 +293,7 @@ class _Whole(Checker):
             self._procedure_name(scalar)
             if any(scalar.text == other.text for other, _ in phases[:position]):
                 self.error("E501", f"`{scalar.text}` is a phase of the round already", scalar.span)
-        self.model.phase_guards = tuple(self._phase_guard(when) for _, when in phases)
+        self.model.phase_guards = tuple(self._condition(when) for _, when in phases)
         setup = self.composition.single("setup")
         if setup is not None and isinstance(setup.value, Scalar):
             self._procedure_name(setup.value)
@@ -308,8 +309,9 @@ class _Whole(Checker):
                 span = self.composition.documents[0].root.span
                 self.error("E306", f"no file of this ruleset declares `{name}`", span)
 
-    def _phase_guard(self, when: Value | None) -> Guard | None:
-        tree = condition_of(when, self.report) if when is not None else None
+    def _condition(self, when: Value | None) -> Guard | None:
+        """Check a condition outside of rules."""
+        tree = condition_of(when, self.report)
         if tree is None:
             return None
         frame = Frame()
@@ -387,7 +389,7 @@ class _Whole(Checker):
         _add_parameters(steps, parameters, header)
         when = self._guard(guards, frame)
         if verb == "wraps" and index > 0:
-            steps.expressions.base = (name, index - 1, signature)
+            steps.base = (name, index - 1, signature)
         body = _checked_body(tree, steps, signature, self.report)
         layer = steps.layer(name, body, entry.span, parameters, cast(Form, signature.form))
         layer = replace(layer, layer=index, when=when, cites=cites, covers=verb, part=entry.part)
@@ -526,11 +528,13 @@ class _Whole(Checker):
                 self.error("E401", f"`{setting.check}` must take one {setting.type.sure}", setting.span)
 
     def _laws(self) -> None:
-        for table, name, text in self.declared.laws:
-            file = self.model.tables[table].file
-            if (tree := condition_of(text, self.report)) is not None:
-                law = self.once(("law", table, file, name), (tree,), partial(self._law, table, file, name, tree))
-                self.model.laws.append(law)
+        for table in (each for each in self.composition.read(Table) if each.name in self.model.tables):
+            file = self.model.tables[table.name].file
+            for key, text in Named(Condition()).read(table.laws) or [(None, law) for law in words(table.laws)]:
+                if (tree := condition_of(text, self.report)) is not None:
+                    about = table.name, file, key.text if key is not None else ""
+                    law = self.once(("law", *about), (tree,), partial(self._law, *about, tree))
+                    self.model.laws.append(law)
 
     def _law(self, table: str, file: str, name: str, tree: nodes.Expr) -> Law:
         frame = Frame()

@@ -85,11 +85,7 @@ class BuiltinCall:
         match word:
             case "numbers":
                 value = checker.value(node, ListType(INT))
-                if (
-                    isinstance(value.type, ListType)
-                    and value.type.of is not None
-                    and isinstance(value.type.of, BagType)
-                ):
+                if isinstance(value.type, ListType) and isinstance(value.type.of, BagType):
                     self.bag = value.type.of.name
                     return value
                 return checker.fit(value, ListType(INT), node.span, "")

@@ -20,7 +20,6 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.language import core, nodes
 from interpreter.language.builtins import BUILTINS, FUNCTIONS, Builtin
 from interpreter.language.check_builtins import BuiltinCall
-from interpreter.language.format import format_node
 from interpreter.language.model import CardKind, Group, Signature, Table
 from interpreter.language.reporter import Report, Reporter
 from interpreter.language.resolve import MAXIMUM_NESTING, Names, owner_word
@@ -83,9 +82,9 @@ class Expressions(Reporter):
     names: Names
     frame: Frame
     report: Report
-    base: tuple[str, int, Signature] | None = None
+    base: tuple[str, int, Signature] | None = field(default=None, kw_only=True)
     """The rule of the text, its layer below and its signature, if the text may call that layer."""
-    hints: Mapping[str, str] = field(default_factory=lambda: OTHER_WORDS)
+    hints: Mapping[str, str] = field(default_factory=lambda: OTHER_WORDS, kw_only=True)
     """Help for unknown names."""
 
     # --- entry points
@@ -237,10 +236,8 @@ class Expressions(Reporter):
                 return self._aggregate(node, maybe)
             case nodes.ListLiteral(items):
                 return self._list(items, expected, span)
-            case nodes.ListFilter():
-                return self._filter(node)
-            case nodes.ListComprehension(value=value):
-                return self._map(node, value)
+            case nodes.ListComprehension():
+                return self._select(node)
             case nodes.RangeOf(first, last):
                 return core.RangeFrom(self.need(first, INT), self.need(last, INT), type=ListType(INT), span=span)
             case nodes.Binary(operator, left, right):
@@ -321,11 +318,7 @@ class Expressions(Reporter):
     def _text(self, value: str, expected: Type | None, span: Span) -> core.Expression:
         if isinstance(expected, TextType):
             return core.Const(value, type=TEXT, span=span)
-        if (
-            expected is not None
-            and isinstance(expected, CardType)
-            and (card := self._card(value, expected, span)) is not None
-        ):
+        if isinstance(expected, CardType) and (card := self._card(value, expected, span)) is not None:
             return card
         node = self.names.node(value)
         if node is not None:
@@ -707,7 +700,7 @@ class Expressions(Reporter):
 
     @contextmanager
     def each(
-        self, node: nodes.Aggregate | nodes.ListFilter | nodes.ListComprehension | nodes.ForEach, of: Type
+        self, node: nodes.Aggregate | nodes.ListComprehension | nodes.ForEach, of: Type
     ) -> Iterator[tuple[int, core.Expression | None, Type]]:
         """Bind the variable of a loop to items of a type; give its local, the test, and the type if the test holds, as
         it does within the context."""
@@ -758,7 +751,7 @@ class Expressions(Reporter):
         match node.name:
             case "any" | "all" as operation:
                 return self._claim(node, operation, node.value)
-        mapped = self._map(node, node.value)
+        mapped = self._select(node)
         of = item_type(mapped.type)
         if node.name == "sum" and isinstance(of, BagType):
             return self._sum_of_bags(mapped, of.name, node.span)
@@ -773,8 +766,9 @@ class Expressions(Reporter):
 
     def _report_all_where(self, node: nodes.Aggregate) -> None:
         """Report ``all(x in items where test)``: it is always true, since `where` selects the items."""
-        rewritten = replace(node, test=None, value=node.test or nodes.Name("claim"))
-        message = f"`all` needs a condition before `for`: `{format_node(rewritten)}`"
+        claim = "claim" if node.test is None else " ".join(node.test.span.text.split())
+        items = " ".join(node.items.span.text.split())
+        message = f"`all` needs a condition before `for`: `all({claim} for {node.variable} in {items})`"
         help = "`where` selects the items to check"
         self.error("E407", message, node.span, help)
 
@@ -822,16 +816,11 @@ class Expressions(Reporter):
             remedy = "end them with a unique key, or with `as listed`: the earlier item first"
             self.error("E409", "these keys can leave a tie open", node.keys[-1].span, remedy)
 
-    def _filter(self, node: nodes.ListFilter) -> core.Expression:
+    def _select(self, node: nodes.ListComprehension | nodes.Aggregate) -> core.Expression:
         whole, of = self.items(node.items)
         with self.each(node, of) as (local, test, of):
-            return core.Select(local, whole, test, type=ListType(of), span=node.span)
-
-    def _map(self, node: nodes.ListComprehension | nodes.Aggregate, value: nodes.Expr) -> core.Expression:
-        whole, of = self.items(node.items)
-        with self.each(node, of) as (local, test, _):
-            taken = self.value(value)
-        type_ = self._listed(taken.type, node.span)
+            taken = None if node.value is None else self.value(node.value)
+        type_ = ListType(of) if taken is None else self._listed(taken.type, node.span)
         return core.Select(local, whole, test, taken, type=type_, span=node.span)
 
     # --- other expressions
@@ -1014,13 +1003,7 @@ class Expressions(Reporter):
         """Convert an expression to the expected type, or report a mismatch. ``detail`` is added to the message."""
         if isinstance(expected, NeverType) or accepts(expected, value.type):
             return value
-        if (
-            isinstance(expected, SetType)
-            and isinstance(value.type, ListType)
-            and value.type.of
-            and expected.of
-            and accepts(expected.of, value.type.of)
-        ):
+        if isinstance(expected, SetType) and isinstance(value.type, ListType) and accepts(expected.of, value.type.of):
             return core.CallBuiltin(BUILTINS["set of list"], (value,), type=SetType(value.type.of), span=span)
         if value.type.optional and accepts(expected, value.type.sure):
             self.maybe_none(span, value.type)

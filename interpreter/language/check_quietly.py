@@ -8,7 +8,7 @@ from interpreter.language.check_expressions import Expressions
 from interpreter.language.check_steps import Steps
 from interpreter.language.resolve import Names, parameters_of, resolve_type
 from interpreter.language.scope import Frame
-from interpreter.language.types import NEVER, NOTHING, SEAT, Type
+from interpreter.language.types import NEVER, SEAT
 
 __all__ = ["check_quietly", "ignored"]
 
@@ -20,30 +20,28 @@ def ignored(diagnostic: Diagnostic) -> None:
 def check_quietly(tree: nodes.Node | None, names: Names, frame: Frame, decision: str = "") -> None:
     """Bind the names in a text of any sort. ``frame`` has the locals that its surroundings provide; ``decision`` is the
     one that preferences and alternatives are about."""
-    expressions = Expressions(names, frame, ignored)
-    result: Type = NOTHING
+    steps = Steps(names, frame, ignored, "", "")
     if isinstance(tree, nodes.Function | nodes.Procedure | nodes.Verdict) and tree.header is not None:
         parameters = parameters_of(names, tree.header, names.model.family, ignored)
         for (name, type_), parameter in zip(parameters, tree.header.parameters, strict=True):
-            expressions.bound(name, type_, parameter)
+            steps.bound(name, type_, parameter)
         if tree.header.result is not None:
-            result = resolve_type(names, tree.header.result, ignored)
-    steps = Steps(names, frame, ignored, "", "", result)
+            steps.result = resolve_type(names, tree.header.result, ignored)
     match tree:
         case nodes.Function(body=body) | nodes.Procedure(body=body):
-            steps.block(body) if isinstance(body, nodes.Block) else expressions.need(body, result)
+            steps.block(body) if isinstance(body, nodes.Block) else steps.need(body, steps.result)
         case nodes.Verdict(lines=lines):
             for line in lines:
-                steps.statement(line) if isinstance(line, nodes.Let) else _condition(expressions, line.test)
+                steps.statement(line) if isinstance(line, nodes.Let) else _condition(steps, line.test)
         case nodes.EventPattern(event=event, names=bound, test=test):
             heard = names.event(event)
             for name, type_ in zip(bound, heard.fields.values() if heard is not None else (), strict=False):
-                expressions.bound(name, type_, tree)
-            _condition(expressions, test)
+                steps.bound(name, type_, tree)
+            _condition(steps, test)
         case nodes.Match(binders=binders, test=test):
             for binder in binders:
-                expressions.binder(binder)
-            _condition(expressions, test)
+                steps.binder(binder)
+            _condition(steps, test)
         case nodes.Alternatives(alternatives=alternatives):
             for each in alternatives:
                 _add_bound(names, frame, decision, each.name)
@@ -54,7 +52,7 @@ def check_quietly(tree: nodes.Node | None, names: Names, frame: Frame, decision:
         case nodes.NamedType() | nodes.MadeType() | nodes.OptionalType() | nodes.RangeType():
             resolve_type(names, tree, ignored)
         case _ if isinstance(tree, nodes.Expr):
-            expressions.value(tree, maybe=True)
+            steps.value(tree, maybe=True)
         case _:
             pass
 

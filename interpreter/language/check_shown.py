@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import Span
 from interpreter.base.yaml_values import word, words
 from interpreter.language import core, nodes
 from interpreter.language.check_table import Layout
 from interpreter.language.checker import Checker
-from interpreter.language.declared import Declared
 from interpreter.language.model import Board, Event, Measure, MeasureKey, Phrase
 from interpreter.language.parse import parse_event_pattern, parse_match
-from interpreter.language.resolve import Names
 from interpreter.language.scope import Frame, frame_of
 from interpreter.language.texts import condition_of, expression_of, parsed
 from interpreter.language.translations import asks_of, sayable
@@ -31,7 +28,6 @@ from interpreter.language.types import (
     PlaceType,
     Type,
 )
-from interpreter.reading.compose import Composition
 from interpreter.reading.yaml import Mapping, Scalar, Value
 from interpreter.sections import behaviour, drawings
 from interpreter.sections.declarations import Entry
@@ -43,22 +39,14 @@ MOMENTS = ("start of game", "end of game", "start of round", "end of round")
 
 
 class Shown(Checker):
-    """Checks texts and displays. ``unread``: the text of some procedure, which may ask decisions, is invalid."""
+    """Checks texts and displays."""
 
-    def __init__(
-        self,
-        composition: Composition,
-        declared: Declared,
-        names: Names,
-        diagnostics: list[Diagnostic],
-        *,
-        unread: bool,
-    ) -> None:
-        super().__init__(composition, declared, names, diagnostics)
+    def check(self, *, unread: bool) -> None:
+        """Check all texts and displays. The variables of decisions are collected before their texts are checked.
+
+        ``unread``: the text of some procedure, which may ask decisions, is invalid.
+        """
         self.unread = unread
-
-    def check(self) -> None:
-        """Check all texts and displays. The variables of decisions are collected before their texts are checked."""
         for keys in self.composition.read(behaviour.Event):
             said, fields = self.model.events[keys.name].says, list(self.model.events[keys.name].fields.items())
             said.update(self._says(fields, *(layer.read(behaviour.Event).says for layer in keys.layers)))
@@ -86,7 +74,7 @@ class Shown(Checker):
         for panel in self.composition.read(drawings.Panel):
             if panel.says is not None:
                 self._add_below(f"table.{panel.name}", self._says([], panel.says))
-        Layout(self.composition, self.declared, self.names, self.diagnostics).check()
+        Layout(self.composition, self.names, self.diagnostics).check()
 
     def _alternatives(self) -> None:
         """Collect the variables of every alternative: the actor, the decision's context and its own choices."""

@@ -28,6 +28,9 @@ from interpreter.language.types import (
     read_type,
 )
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
+from interpreter.sections.declarations import OfState
+from interpreter.sections.seating import Belonging, StateValue
+from interpreter.sections.things import Pool, Track, Zone
 
 __all__ = ["Starts"]
 
@@ -37,9 +40,10 @@ class Starts(Checker):
 
     def check(self) -> None:
         """Check the texts of all groups."""
+        sections: tuple[type[OfState], ...] = (Zone, Pool, Track, Belonging, StateValue)
+        things = {thing.name: thing for section in sections for thing in self.composition.read(section)}
         for name, group in list(self.model.groups.items()):
-            changes = self._group_texts(name, group)
-            if changes:
+            if name in things and (changes := self._group_texts(things[name], group)):
                 self.model.groups[name] = replace(group, **changes)
         for group in self.model.groups.values():
             if group.spaces is not None and isinstance(group.type, TrackType):
@@ -58,11 +62,8 @@ class Starts(Checker):
             message = f"`{table.name}` has no spaces of {token}: want the keys [{keys}]"
             self.error("E401", f"{message} and numbers", group.span)
 
-    def _group_texts(self, name: str, group: Group) -> dict[str, object]:
+    def _group_texts(self, thing: OfState, group: Group) -> dict[str, object]:
         changes: dict[str, object] = {}
-        thing = self.declared.holders.get(name)
-        if thing is None:
-            return changes
         start, order, top = (thing.source.get(key) for key in ("start", "order", "top_shows"))
         if start is not None and group.starts == "value":
             changes["start"], changes["start_locals"] = self._start(start, group)

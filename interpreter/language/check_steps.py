@@ -16,9 +16,8 @@ from interpreter.language import core, nodes
 from interpreter.language.builtins import BUILTINS
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.model import Form, RuleBody, RuleLayer
-from interpreter.language.reporter import Report, Reporter
-from interpreter.language.resolve import Names, resolve_type
-from interpreter.language.scope import Frame, Variable, path_of
+from interpreter.language.resolve import resolve_type
+from interpreter.language.scope import Variable, path_of
 from interpreter.language.types import (
     INT,
     NEVER,
@@ -67,12 +66,9 @@ Blocks = dict[str, RuleLayer]
 
 
 @dataclass(eq=False)
-class Steps(Reporter):
+class Steps(Expressions):
     """Checks the statements of one text."""
 
-    names: Names
-    frame: Frame
-    report: Report
     owner: str
     """Name of the procedure that the text belongs to."""
     file: str
@@ -83,9 +79,6 @@ class Steps(Reporter):
     """Delayed blocks of the text, as procedures."""
     before: list[core.Step] = field(default_factory=list)
     """Steps that run before the current statement, such as random draws."""
-
-    def __post_init__(self) -> None:
-        self.expressions = Expressions(self.names, self.frame, self.report)
 
     def layer(
         self,
@@ -140,7 +133,7 @@ class Steps(Reporter):
         ):
             last = statement.then.statements[-1]
             if isinstance(last, nodes.Return | nodes.EndGame):
-                self.frame.facts[-1].update(self.expressions.facts(statement.test, holds=False))
+                self.frame.facts[-1].update(self.facts(statement.test, holds=False))
 
     def statement(self, node: nodes.Statement) -> core.Step:
         span = node.span
@@ -166,7 +159,7 @@ class Steps(Reporter):
             case nodes.While(test, bound, body):
                 return self._while(test, bound, body, span)
             case nodes.Perform(call):
-                performed = self.expressions.call(call)
+                performed = self.call(call)
                 if self._is_function(performed):
                     self.error("E406", "a function alone does nothing; use its value", span)
                 elif self.pure:
@@ -175,7 +168,7 @@ class Steps(Reporter):
             case nodes.Move():
                 return self._move(node)
             case nodes.Shuffle(zone, chance):
-                holder = self.expressions.holder(zone)
+                holder = self.holder(zone)
                 if not isinstance(holder.type, ZoneType | NeverType):
                     self.error("E410", f"got {holder.type}, want a zone", zone.span)
                 name = chance or (holder.group if isinstance(holder, core.Cell) else "shuffle")
@@ -203,47 +196,46 @@ class Steps(Reporter):
     def _roll(self, node: nodes.Roll) -> core.Step:
         """Lower a roll to a loop that picks items into a list."""
         span = node.span
-        number = self.expressions.need(node.number, INT)
-        whole, of = self.expressions.items(node.items)
-        many, items = ListType(of), self.frame.hidden()
-        result = self.expressions.bound(node.name, many, node).index
-        nothing = core.MakeList((), type=many, span=span)
-        self.before += [core.SetLocal(items, whole, span=span), core.SetLocal(result, nothing, span=span)]
-        picked, turn, hidden = self.frame.hidden(), self.frame.hidden(), (self.frame.hidden(), self.frame.hidden())
-        times = core.RangeFrom(core.Const(1, type=INT, span=span), number, type=ListType(INT), span=span)
-        pick = core.Picks(picked, core.Local(items, "items", type=whole.type, span=span), node.chance, span=span)
-        item = core.MakeList((core.Local(picked, "one", type=of, span=span),), type=many, span=span)
-        appended = core.Arithmetic("+", core.Local(result, node.name, type=many, span=span), item, type=many, span=span)
-        body = (pick, core.SetLocal(result, appended, span=span))
-        return core.Iterate(turn, times, None, body, False, hidden, span=span)
+        number = self.need(node.number, INT)
+        whole, of = self.items(node.items)
+        items = core.Local(self.frame.hidden(), "items", type=whole.type, span=span)
+        result = core.Local(self.bound(node.name, ListType(of), node).index, node.name, type=ListType(of), span=span)
+        self.before += [core.SetLocal(items.index, whole, span=span), _emptied(result)]
+        picked = core.Local(self.frame.hidden(), "one", type=of, span=span)
+        return self._times(number, core.Picks(picked.index, items, node.chance, span=span), _appended(picked, result))
+
+    def _times(self, number: core.Expression, *body: core.Step) -> core.Step:
+        """Return a loop that takes steps a number of times."""
+        span = body[0].span
+        numbers = core.RangeFrom(core.Const(1, span=span), number, type=ListType(INT), span=span)
+        turn, *hidden = (self.frame.hidden() for _ in range(3))
+        return core.Iterate(turn, numbers, None, body, False, (hidden[0], hidden[1]), span=span)
 
     # --- values
 
     def _let(self, node: nodes.Let) -> core.Step:
         declared = self.resolve(node.type) if node.type is not None else None
         if isinstance(node.value, nodes.Drawn) and node.value.how == "pick" and not self.pure:
-            whole, of = self.expressions.items(node.value.items)
-            return core.Picks(
-                self.expressions.bound(node.name, of, node).index, whole, node.value.chance, span=node.span
-            )
+            whole, of = self.items(node.value.items)
+            return core.Picks(self.bound(node.name, of, node).index, whole, node.value.chance, span=node.span)
         value = self._called(node.value, declared)
         type_ = declared or value.type
         if isinstance(type_, NothingType | NoneType):
             self.error("E401", "this has no value", node.value.span)
             type_ = NEVER
-        variable = self.expressions.bound(node.name, type_, node)
+        variable = self.bound(node.name, type_, node)
         return core.SetLocal(variable.index, value, span=node.span)
 
     def _called(self, node: nodes.Expr, expected: Type | None) -> core.Expression:
         """Check the right side of a `let` or assignment, or a returned value. Procedure calls are allowed."""
         if isinstance(node, nodes.Call | nodes.Drawn) and not self.pure:
-            value = self._drawn(node) if isinstance(node, nodes.Drawn) else self.expressions.call(node)
-            return self.expressions.fit(value, expected, node.span, "") if expected else value
-        return self.expressions.need(node, expected) if expected else self.expressions.value(node)
+            value = self._drawn(node) if isinstance(node, nodes.Drawn) else self.call(node)
+            return self.fit(value, expected, node.span, "") if expected else value
+        return self.need(node, expected) if expected else self.value(node)
 
     def _drawn(self, node: nodes.Drawn) -> core.Expression:
         """Check a random draw (an item, or all items in random order) and put its steps before the statement."""
-        whole, of = self.expressions.items(node.items)
+        whole, of = self.items(node.items)
         span, item = node.span, self.frame.hidden()
         picked = core.Local(item, "", type=of, span=span)
         if node.how == "pick":
@@ -251,23 +243,12 @@ class Steps(Reporter):
             return picked
         every = ListType(of)
         rest, drawn = (core.Local(self.frame.hidden(), "", type=every, span=span) for _ in range(2))
-        numbers = core.RangeFrom(
-            core.Const(1), core.CallBuiltin(BUILTINS["count"], (rest,), span=span), type=ListType(INT), span=span
-        )
-        joined = core.Arithmetic("+", drawn, core.MakeList((picked,), type=every, span=span), type=every, span=span)
-        body = (
-            core.Picks(item, rest, node.chance, span=span),
-            core.SetLocal(drawn.index, joined, span=span),
-            core.SetLocal(
-                rest.index, core.CallBuiltin(BUILTINS["without"], (rest, picked), type=every, span=span), span=span
-            ),
-        )
-        number, *hidden = (self.frame.hidden() for _ in range(3))
-        self.before += [
-            core.SetLocal(rest.index, whole, span=span),
-            core.SetLocal(drawn.index, core.MakeList((), type=every, span=span), span=span),
-            core.Iterate(number, numbers, None, body, False, (hidden[0], hidden[1]), span=span),
-        ]
+        number = core.CallBuiltin(BUILTINS["count"], (rest,), span=span)
+        picks = core.Picks(item, rest, node.chance, span=span)
+        without = core.CallBuiltin(BUILTINS["without"], (rest, picked), type=every, span=span)
+        drops = core.SetLocal(rest.index, without, span=span)
+        self.before += [core.SetLocal(rest.index, whole, span=span), _emptied(drawn)]
+        self.before.append(self._times(number, picks, _appended(picked, drawn), drops))
         return drawn
 
     def _assign(self, node: nodes.Assign) -> core.Step:
@@ -277,7 +258,7 @@ class Steps(Reporter):
             value = self._called(node.value, type_)
         else:
             sign: Literal["+", "-"] = "+" if node.operator == "+=" else "-"
-            change = self.expressions.need(node.value, type_)
+            change = self.need(node.value, type_)
             if not isinstance(type_, IntType | BagType | NeverType):
                 self.error("E401", f"got {type_}, want a number or a bag before `{node.operator}`", node.target.span)
             value = core.Arithmetic(sign, _current(target), change, type=type_, span=node.span)
@@ -286,7 +267,7 @@ class Steps(Reporter):
     def _add(self, value: nodes.Expr, to: nodes.Expr, span: Span) -> core.Step:
         target = self._target(to)
         of = self._item_type(target.type, to.span)
-        item = self._called(value, of) if isinstance(value, nodes.Drawn) else self.expressions.need(value, of)
+        item = self._called(value, of) if isinstance(value, nodes.Drawn) else self.need(value, of)
         if isinstance(target, core.Local) and isinstance(target.type, ListType) and target.type.of == NEVER:
             target = replace(target, type=ListType(item.type))
             self.frame.visible[-1][target.name] = Variable(target.name, target.index, target.type)
@@ -298,7 +279,7 @@ class Steps(Reporter):
 
     def _remove(self, value: nodes.Expr, from_: nodes.Expr, span: Span) -> core.Step:
         target = self._target(from_)
-        item = self.expressions.need(value, self._item_type(target.type, from_.span))
+        item = self.need(value, self._item_type(target.type, from_.span))
         rest = core.CallBuiltin(BUILTINS["without"], (_current(target), item), type=target.type, span=span)
         return self._store(target, rest, span)
 
@@ -322,17 +303,17 @@ class Steps(Reporter):
                 self.names.bind_group(node.span, group)
                 return core.Cell(node.name, None, type=group.type, span=node.span)
         if isinstance(node, nodes.Attribute):
-            of = self.expressions.value(node.of)
+            of = self.value(node.of)
             group = self.names.group_of(of.type, node.name)
             if group is not None and not isinstance(group.type, HolderType):
                 self.names.bind_group(node.name_span, group)
                 return core.Cell(group.name, of, type=group.type, span=node.span)
             if of.type == NEVER:
                 return never
-        if isinstance(node, nodes.Name) and not self.expressions.knows(node):
+        if isinstance(node, nodes.Name) and not self.knows(node):
             self._new_local(node)
             return never
-        value = self.expressions.value(node)
+        value = self.value(node)
         if value.type != NEVER:
             help = "use `move` for cards, tokens and pieces" if isinstance(value, core.Read) else None
             self.error("E411", "cannot assign to this", node.span, help)
@@ -411,42 +392,41 @@ class Steps(Reporter):
     # --- control
 
     def _if(self, node: nodes.If) -> core.Step:
-        expressions = self.expressions
         if isinstance(node.test, nodes.TestLet):
-            value = expressions.value(node.test.value, maybe=True)
+            value = self.value(node.test.value, maybe=True)
             if not value.type.optional and value.type != NEVER:
                 self.error("E416", "this is never none, so the test always holds", node.test.span)
             with self.frame.block():
-                variable = expressions.bound(node.test.name, value.type.sure, node.test)
+                variable = self.bound(node.test.name, value.type.sure, node.test)
                 then = self.block(node.then)
             test = core.Test(value, variable.index, span=node.test.span)
             otherwise = self.block(node.otherwise) if node.otherwise else ()
             return core.Branch(test, then, otherwise, span=node.span)
-        test = core.Test(expressions.condition(node.test), span=node.test.span)
-        with self.frame.narrowed(expressions.facts(node.test, holds=True)):
+        test = core.Test(self.condition(node.test), span=node.test.span)
+        with self.frame.narrowed(self.facts(node.test, holds=True)):
             then = self.block(node.then)
-        with self.frame.narrowed(expressions.facts(node.test, holds=False)):
+        with self.frame.narrowed(self.facts(node.test, holds=False)):
             otherwise = self.block(node.otherwise) if node.otherwise else ()
         return core.Branch(test, then, otherwise, span=node.span)
 
     def _for_each(self, node: nodes.ForEach) -> core.Step:
-        items, of = self.expressions.items(node.items)
+        items, of = self.items(node.items)
         if node.turn and self.pure:
             self._impure("takes turns", node.span)
         if node.turn and not isinstance(of, SeatType | NeverType):
             self.error("E401", f"got {of}, want seat: only seats take turns", node.items.span)
         hidden = (self.frame.hidden(), self.frame.hidden())
         self._forget_changes(node.body)
-        with self.expressions.each(node, of) as (local, test, _):
+        with self.each(node, of) as (local, test, _):
             body = self.block(node.body)
         return core.Iterate(local, items, test, body, node.turn, hidden, span=node.span)
 
     def _while(self, test: nodes.Expr, bound: nodes.Expr | None, body: nodes.Block, span: Span) -> core.Step:
         self._forget_changes(body)
-        checked = self.expressions.condition(test)
-        times = self.expressions.need(bound, INT) if bound is not None else None
+        checked = self.condition(test)
+        times = self.need(bound, INT) if bound is not None else None
         hidden = self.frame.hidden()
-        with self.frame.narrowed(self.expressions.facts(test, holds=True)):
+        with self.frame.narrowed(self.facts(test, holds=True)):
             steps = self.block(body)
         return core.Repeat(checked, times, steps, hidden, span=span)
 
@@ -457,18 +437,18 @@ class Steps(Reporter):
             return self._move_all(node)
         if node.source is None:
             return self._move_cards(node)
-        source = self.expressions.holder(node.source)
-        target = self.expressions.holder(node.target.holder)
+        source = self.holder(node.source)
+        target = self.holder(node.target.holder)
         self._only_in(node)
         match source.type, target.type:
             case (NeverType(), TokenHolderType() | NeverType()):
-                return core.MoveTokens(self.expressions.value(node.what), source, target, span=node.span)
+                return core.MoveTokens(self.value(node.what), source, target, span=node.span)
             case (TokenHolderType() as held, TokenHolderType() | NeverType()):
                 self._same_token(held, target.type, node)
-                amount = self.expressions.need(node.what, read_type(held, unit=self.names.is_unit(held.name)))
+                amount = self.need(node.what, read_type(held, unit=self.names.is_unit(held.name)))
                 return core.MoveTokens(amount, source, target, span=node.span)
             case (StockType() | PlaceType() | NeverType(), StockType() | PlaceType() | NeverType()):
-                amount = self.expressions.need(node.what, INT)
+                amount = self.need(node.what, INT)
                 if isinstance(source.type, StockType):
                     self._same_token(source.type, target.type, node)
                 elif not isinstance(target.type, StockType):
@@ -476,7 +456,7 @@ class Steps(Reporter):
                 return core.MovePiece(amount, source, target, span=node.span)
             case _:
                 self.error("E410", f"nothing goes from {source.type} to {target.type}", node.span)
-                return core.MoveTokens(self.expressions.value(node.what), source, target, span=node.span)
+                return core.MoveTokens(self.value(node.what), source, target, span=node.span)
 
     def _same_token(self, source: Holder, target: Type, node: nodes.Move) -> None:
         """Report two holders of different tokens or pieces. Other types are ignored."""
@@ -491,10 +471,10 @@ class Steps(Reporter):
     def _move_cards(self, node: nodes.Move) -> core.Step:
         assert node.what is not None
         drawn = isinstance(node.what, nodes.Drawn)
-        cards = self._called(node.what, None) if drawn else self.expressions.value(node.what)
+        cards = self._called(node.what, None) if drawn else self.value(node.what)
         moved = cards.type.of if isinstance(cards.type, CollectionType) else cards.type
         if cards.type.optional:
-            self.expressions.maybe_none(node.what, cards.type)
+            self.maybe_none(node.what, cards.type)
         elif not isinstance(moved, CardType | PileType | NeverType):
             help = "say where from: `move amount from … to …`" if isinstance(moved, IntType | BagType) else None
             self.error("E401", f"got {cards.type}, want cards", node.what.span, help)
@@ -507,7 +487,7 @@ class Steps(Reporter):
 
     def _card_target(self, node: nodes.Move, card: CardType) -> core.Expression:
         where: Where = node.target.where
-        target = self.expressions._any(node.target.holder, None, False)
+        target = self._any(node.target.holder, None, False)
         forms: tuple[type[Type], ...] = (ZoneType, PileType)
         if where in ("new pile", "in"):
             forms = (PilesType if where == "new pile" else ZoneType,)
@@ -520,11 +500,11 @@ class Steps(Reporter):
 
     def _move_all(self, node: nodes.Move) -> core.Step:
         assert node.source is not None
-        source = self.expressions._any(node.source, None, False)
+        source = self._any(node.source, None, False)
         if isinstance(source.type, ZoneType | PileType):
             target = self._card_target(node, CardType(source.type.name))
             return core.MoveAll(source, target, node.target.where, span=node.span)
-        target = self.expressions._any(node.target.holder, None, False)
+        target = self._any(node.target.holder, None, False)
         self._only_in(node)
         match source.type, target.type:
             case (TokenHolderType() as held, TokenHolderType() | NeverType()):
@@ -540,27 +520,26 @@ class Steps(Reporter):
         if event is None:
             self.unknown("event", node.event, self.names.model.events, node.name_span, "declare it under `events`")
             return core.Notes(node.event, (), span=node.span)
-        values = self.expressions.arguments(node, node.event, list(event.fields.items()), event.span)
+        values = self.arguments(node, node.event, list(event.fields.items()), event.span)
         self.names.bind(node.name_span, "events", node.event)
         return core.Notes(node.event, values, span=node.span)
 
     def _choose(self, node: nodes.Choose) -> core.Step:
         if not node.each:
-            return self._ask(node, self.expressions.need(node.seat, SEAT))
+            return self._ask(node, self.need(node.seat, SEAT))
         seats = node.seat
         if node.test is not None:
             span = replace(node.seat.span, end=node.test.span.end)
-            seats = nodes.ListFilter(node.each, node.seat, node.test, span=span)
-        at_once = self.expressions.need(seats, ListType(SEAT))
+            seats = nodes.ListComprehension(None, node.each, node.seat, node.test, span=span)
+        at_once = self.need(seats, ListType(SEAT))
         self._forget_changes(*node.alternatives)
         with self.frame.block():
-            variable = self.expressions.bound(node.each, SEAT, node)
+            variable = self.bound(node.each, SEAT, node)
             seat = core.Local(variable.index, node.each, type=SEAT, span=node.seat.span)
             return replace(self._ask(node, seat), sealed=True, at_once=at_once)
 
     def _ask(self, node: nodes.Choose, seat: core.Expression) -> core.Ask:
-        expressions = self.expressions
-        context = tuple((item.name, expressions.value(item.value)) for item in node.context)
+        context = tuple((item.name, self.value(item.value)) for item in node.context)
         self.names.bind(node.span, "asks", node.name)
         names = [alternative.name for alternative in node.alternatives]
         for position, name in enumerate(names):
@@ -579,14 +558,13 @@ class Steps(Reporter):
 
     def alternative(self, node: nodes.Alternative) -> core.Option:
         """Check an alternative of a decision."""
-        expressions = self.expressions
         with self.frame.block():
-            guard = expressions.established(node.guard) if node.guard is not None else None
+            guard = self.established(node.guard) if node.guard is not None else None
             choices: list[core.Choice] = []
             for binder in node.binders:
-                local, items, of = expressions.binder(binder)
+                local, items, of = self.binder(binder)
                 choices.append(core.Choice(local, binder.name, items, of, span=binder.span))
-            tests = expressions.conjuncts(node.test)
+            tests = self.conjuncts(node.test)
             body = self.block(node.body) if node.body is not None else None
         return core.Option(node.name, tuple(choices), tests, guard, body, node.cites, span=node.span)
 
@@ -613,3 +591,14 @@ class Steps(Reporter):
 
 def _current(target: core.Expression) -> core.Expression:
     return core.Read(target, type=target.type, span=target.span) if isinstance(target, core.Cell) else target
+
+
+def _emptied(items: core.Local) -> core.Step:
+    """Return a step that starts a list."""
+    return core.SetLocal(items.index, core.MakeList((), type=items.type, span=items.span), span=items.span)
+
+
+def _appended(item: core.Local, to: core.Local) -> core.Step:
+    """Return a step that appends an item to a list."""
+    one = core.MakeList((item,), type=to.type, span=to.span)
+    return core.SetLocal(to.index, core.Arithmetic("+", to, one, type=to.type, span=to.span), span=to.span)

@@ -9,8 +9,7 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.plurals import counted
 from interpreter.language import core, nodes
 from interpreter.language.check_expressions import Expressions
-from interpreter.language.declared import Declared
-from interpreter.language.model import Event, Look, Phrase
+from interpreter.language.model import Event, Phrase
 from interpreter.language.parse import parse_match
 from interpreter.language.reporter import Reporter
 from interpreter.language.resolve import Names
@@ -29,11 +28,9 @@ T = TypeVar("T")
 class Checker(Reporter):
     """Checks texts of a composition. ``signatures`` has the rules whose headers have been read so far."""
 
-    def __init__(
-        self, composition: Composition, declared: Declared, names: Names, diagnostics: list[Diagnostic]
-    ) -> None:
-        self.composition, self.declared, self.model = composition, declared, declared.model
-        self.names, self.signatures = names, names.signatures
+    def __init__(self, composition: Composition, names: Names, diagnostics: list[Diagnostic]) -> None:
+        self.composition, self.names = composition, names
+        self.model, self.signatures = names.model, names.signatures
         self.diagnostics = diagnostics
         self.report = diagnostics.append
 
@@ -58,19 +55,18 @@ class Checker(Reporter):
             parts.append(self.expressions(frame).value(part, expected, maybe=True))
         return Phrase(tuple(parts), frame.size)
 
-    def look(self, record: Record, form: Code, text: Scalar, thing: str = "") -> Look | None:
+    def look(self, record: Record, form: Code, text: Scalar, thing: str = "") -> Phrase | None:
         """Check an expression or template of a record. Return None for an invalid expression."""
         frame = self.names.scope(record.scope, thing)
         if form.is_template(text):
-            phrase = self.phrase(text, frame)
-            return Look(phrase.parts, phrase.local_count)
+            return self.phrase(text, frame)
         tree, expressions = expression_of(text, self.report), self.expressions(frame)
         if tree is None:
             return None
         value = expressions.condition(tree) if form.start == "condition" else expressions.value(tree, maybe=True)
-        return Look((value,), frame.size)
+        return Phrase((value,), frame.size)
 
-    def looks(self, record: Record, thing: str = "") -> dict[str, Look]:
+    def looks(self, record: Record, thing: str = "") -> dict[str, Phrase]:
         """Check all expressions and templates of a record. Invalid ones are left out."""
         checked = ((key, self.look(record, form, text, thing)) for key, form, text in record.texts())
         return {key: look for key, look in checked if look is not None}
@@ -83,7 +79,7 @@ class Checker(Reporter):
         binder, *more = match.binders
         for extra in more:
             self.error("E202", f"the rows of a {owner} take only one list", extra.span)
-        filtered = nodes.ListFilter(binder.name, binder.items, match.test, span=match.span)
+        filtered = nodes.ListComprehension(None, binder.name, binder.items, match.test, span=match.span)
         rows, of = expressions.items(binder.items if match.test is None else filtered)
         return rows, expressions.bound(binder.name, of, binder).index
 

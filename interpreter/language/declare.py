@@ -1,7 +1,7 @@
 """Declarations: reads the components of a game from the layers of a composition.
 
 The input is the entries of all files. The output is a :class:`Model` with kinds, cards, graph, groups of cells,
-settings, events and tables, and the texts (starts, ranks, laws) that the checker reads after the headers of rules.
+settings, events and tables. The checker reads texts (starts, ranks, laws) after the headers of rules.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from interpreter.base.source import NOWHERE
 from interpreter.base.yaml_values import word, words
 from interpreter.language import nodes
 from interpreter.language.builtins import FUNCTIONS, OWN_TYPES, OWN_VALUES
-from interpreter.language.declared import Declared, Reader
+from interpreter.language.declared import Reader
 from interpreter.language.declared_cards import Cards
 from interpreter.language.declared_graph import Graphs
 from interpreter.language.declared_tables import Tables
@@ -66,15 +66,14 @@ OWN_CALLS = (*FUNCTIONS, "base")
 """Reserved names, by namespace."""
 
 
-def declare(composition: Composition, report: Report) -> Declared:
+def declare(composition: Composition, report: Report) -> Model:
     """Read all declarations of a composition."""
-    declared = Declared(Model(composition.id, composition.title, composition.family))
-    declared.model.own_rules.update(composition.own_rules)
-    context = composition, report, declared
+    model = Model(composition.id, composition.title, composition.family, own_rules=dict(composition.own_rules))
+    context = composition, report, model
     things, cards, graphs, tables = _Things(*context), Cards(*context), Graphs(*context), Tables(*context)
     things.names()
     if (round_ := composition.single("round")) is not None:
-        things.model.phases = tuple(name.text for name, _ in phases_of(round_.value))
+        model.phases = tuple(name.text for name, _ in phases_of(round_.value))
     things.kinds()
     graphs.name()
     cards.cards()
@@ -88,7 +87,7 @@ def declare(composition: Composition, report: Report) -> Declared:
     tables.tables()
     things.components()
     cards.card_rows()
-    return declared
+    return model
 
 
 class _Things(Reader):
@@ -302,7 +301,6 @@ class _Things(Reader):
         if group.seen == "owner" and not group.owner:
             message = "got `owner`, want `everyone` or `no one`: only things of seats have an owner"
             self.error("E104", message, thing.span("seen"))
-        self.declared.holders[group.name] = thing
         start = thing.source.get("start")
         holder = {"all": CardHolderType, "rest": TokenHolderType}
         if word(start) in holder and isinstance(type_, holder[word(start)]):

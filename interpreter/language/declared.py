@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from interpreter.base import plain_data
 from interpreter.base.diagnostics import Note
@@ -30,24 +29,13 @@ from interpreter.language.types import (
 from interpreter.reading.compose import Composition
 from interpreter.reading.printed_tables import Cell, PrintedTable
 from interpreter.reading.yaml import Scalar, Value
-from interpreter.sections.declarations import Entry, Layered
+from interpreter.sections.declarations import Entry
 
-__all__ = ["Declared", "Reader", "listed"]
+__all__ = ["Reader", "listed"]
 
 MOST_LISTED = 12
 """Maximum number of names listed in a message."""
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
-
-
-@dataclass
-class Declared:
-    """The model, and the texts that are checked after the headers of rules."""
-
-    model: Model
-    holders: dict[str, Layered] = field(default_factory=dict)
-    """Declarations of zones, pools, tracks and values, by group."""
-    laws: list[tuple[str, str, Scalar]] = field(default_factory=list)
-    """Laws, as (table, name or empty, condition)."""
 
 
 def listed(names: list[str] | tuple[str, ...]) -> str:
@@ -59,9 +47,8 @@ def listed(names: list[str] | tuple[str, ...]) -> str:
 class Reader(Reporter):
     """Reads declarations of a composition into a model and reports errors."""
 
-    def __init__(self, composition: Composition, report: Report, declared: Declared) -> None:
-        self.composition, self.report = composition, report
-        self.declared, self.model = declared, declared.model
+    def __init__(self, composition: Composition, report: Report, model: Model) -> None:
+        self.composition, self.report, self.model = composition, report, model
 
     def section(self, name: str) -> Iterator[tuple[str, list[Entry]]]:
         """Yield the declarations of a section, each with its layers."""

@@ -61,15 +61,10 @@ class Cards(Reader):
                     self.error("E313", f"got {value.text} cards, want at most {MAXIMUM_CARDS:,}", value.span)
                     continue
                 self.model.cards.extend(CardRow(name, None, {}, entry.span) for _ in range(value.value))
-                if len(self.model.cards) > MAXIMUM_CARDS:
-                    self.error("E313", f"more than {MAXIMUM_CARDS:,} cards in this game", entry.span)
-                    return
-                if kind.attributes:
+                if kind.attributes and len(self.model.cards) <= MAXIMUM_CARDS:
                     missing = ", ".join(f"`{attribute}`" for attribute in kind.attributes)
                     self.error("E306", f"a {name} has {missing}: give the cards as a table", value.span)
-                continue
-            table = printed(value, self.report)
-            if table is not None:
+            elif (table := printed(value, self.report)) is not None:
                 self._card_table(kind, table)
             if len(self.model.cards) > MAXIMUM_CARDS:
                 self.error("E313", f"more than {MAXIMUM_CARDS:,} cards in this game", entry.span)

@@ -10,17 +10,14 @@ from msgspec.structs import replace
 from interpreter.base import plain_data
 from interpreter.base.diagnostics import Note
 from interpreter.base.source import Span
-from interpreter.base.yaml_values import words
 from interpreter.language.declared import Reader, listed
 from interpreter.language.model import Table
 from interpreter.language.texts import printed
 from interpreter.language.types import INT, NODE, KindType, NodeType, Type
 from interpreter.reading.printed_tables import Cell, PrintedTable
 from interpreter.reading.yaml import Mapping, Scalar
-from interpreter.sections.atoms import Condition
 from interpreter.sections.behaviour import Table as TableKeys
 from interpreter.sections.declarations import Entry
-from interpreter.sections.vocabulary import Named
 
 __all__ = ["Tables"]
 
@@ -47,8 +44,6 @@ class Tables(Reader):
             if head is not None:
                 self._check_holes(table, head)
             self.model.tables[name] = replace(table, files=tuple(layer.file for layer in layers))
-            named = Named(Condition()).read(declared.laws) or [(None, law) for law in words(declared.laws)]
-            self.declared.laws.extend((name, key.text if key else "", law) for key, law in named if law is not None)
 
     def _table(self, declared: TableKeys, entry: Entry, cites: tuple[Scalar, ...]) -> tuple[Table, Span | None] | None:
         name, names = entry.name, list(declared.keys)
@@ -72,11 +67,7 @@ class Tables(Reader):
             above = [
                 cell if cell.text else (above[i] if i < len(above) else cell) for i, cell in enumerate(row[:width])
             ]
-            left = (
-                [self.key_value(cell, type_) for cell, type_ in zip(above, types[:-1], strict=False)]
-                if len(names) > 1
-                else []
-            )
+            left = [self.key_value(cell, type_) for cell, type_ in zip(above, types[:-1], strict=False)]
             for column, cell in zip(columns, row[width:], strict=False):
                 key = (*left, column)
                 if any(part is None for part in key):

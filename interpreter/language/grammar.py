@@ -1,12 +1,12 @@
-"""Parser of rule text: a grammar with indentation, and the protocol of texts to parse."""
+"""Parser of rule text: a grammar with indentation."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, get_args
+from typing import TYPE_CHECKING, get_args
 
 from interpreter.base.source import Span
 from interpreter.language.tables import FILE, cache_tables, cached_parser, tables_of
@@ -22,7 +22,6 @@ __all__ = [
     "MisplacedError",
     "ReservedError",
     "Start",
-    "Text",
     "grammar",
     "grammar_text",
     "write_tables",
@@ -39,15 +38,6 @@ CONTINUATIONS = frozenset(
     | {"==", "!=", "<", "<=", ">", ">="}
 )
 """Tokens that continue a line: the line break after them is ignored."""
-
-
-class Text(Hashable, Protocol):
-    """Text with positions in its file."""
-
-    @property
-    def text(self) -> str: ...
-
-    def span(self, start: int, end: int) -> Span: ...
 
 
 class ReservedError(Exception):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from interpreter.language.grammar import Start
-from interpreter.language.rule_layout import OPERANDS, space_out, tokens_of
+from interpreter.language.rule_layout import is_sign, space_out, tokens_of
 from interpreter.reading.yaml_layout import STEP
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _gaps(words: list[Token], start: Start) -> list[_Gap]:
     for number, (last, word) in enumerate(pairwise(words)):
         depth += (last in ("(", "[")) - (last in (")", "]"))
         looseness = (_BEFORE_INSIDE if depth else _BEFORE).get(word) if word.type != "NAME" else None
-        if last.type != "NAME" and word != ":" and not (last == "-" and _is_sign(words, number)):
+        if last.type != "NAME" and word != ":" and not is_sign(words[max(0, number - 1) : number + 1]):
             looseness = _BEHIND.get(last, looseness)
         if header and last == ":" and not depth:
             header, looseness = False, _HEADER
@@ -93,8 +93,3 @@ def _gaps(words: list[Token], start: Start) -> list[_Gap]:
         if looseness is not None and last.line == word.line and not (begins and last in _BEHIND):
             gaps.append(_Gap(last, word, depth, looseness))
     return gaps
-
-
-def _is_sign(words: list[Token], number: int) -> bool:
-    """Return whether a minus is the unary operator."""
-    return number == 0 or words[number - 1].type not in OPERANDS

@@ -28,17 +28,17 @@ from interpreter.language.resolve import Binding, Names
 from interpreter.language.scope import Frame
 from interpreter.language.types import Type
 from interpreter.language.walk import descendants
-from interpreter.reading.compose import Composition
+from interpreter.reading.compose import Composition, sections_of
 from interpreter.reading.files import Document
 from interpreter.reading.printed_tables import Cell, read_printed
 from interpreter.reading.statements import Statement
-from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, excerpt
-from interpreter.sections.declarations import Entry as Layer
-from interpreter.sections.documents import NAMED_SECTIONS, STATE_SECTIONS
+from interpreter.reading.yaml import Mapping, Scalar, Sequence, excerpt
+from interpreter.sections.declarations import Entry
+from interpreter.sections.documents import STATE_SECTIONS, Sections
 from interpreter.sections.lookup import forms_in
 from interpreter.sections.vocabulary import Code, Form, Reference
 
-__all__ = ["Meaning", "Mention", "holders_of", "mentions_in", "sections_of"]
+__all__ = ["Meaning", "Mention", "holders_of", "mentions_in"]
 
 VALUES = (*STATE_SECTIONS, "settings", "interpretations", "roles")
 TYPES = ("kinds", "tokens", "cards", "records", "pieces")
@@ -66,24 +66,6 @@ class Mention(Struct, frozen=True):
     meaning: Meaning
     declares: bool = False
     type: Type | None = None
-
-
-def sections_of(root: Mapping) -> Iterator[tuple[str, Entry]]:
-    """Yield every named declaration of a file with its section, including those in `seats`, `parts` and `with`."""
-    for section in root.entries:
-        name, value = section.key.text, section.value
-        if not isinstance(value, Mapping):
-            continue
-        if name == "seats":
-            for half in value.entries:
-                if isinstance(half.value, Mapping):
-                    yield from ((half.key.text, entry) for entry in half.value.entries)
-        elif name in ("parts", "with"):
-            for part in value.entries:
-                if isinstance(part.value, Mapping):
-                    yield from sections_of(part.value)
-        elif name in NAMED_SECTIONS:
-            yield from ((name, entry) for entry in value.entries)
 
 
 def mentions_in(
@@ -116,14 +98,13 @@ def _set_aside(document: Document, composition: Composition) -> Composition | No
     sections = dict(composition.sections)
     aside = False
     private = dict(_own_names(document))
-    for section, entry in sections_of(document.root):
+    for section, entry in sections_of(document):
         if entry.key.text in private:
             continue
         layers = sections.get(section, {}).get(entry.key.text, [])
         if all(layer.value is not entry.value for layer in layers):
             aside = True
-            layer = Layer(entry.key.text, document.id, document.kind, entry.key, entry.value)
-            sections[section] = {**sections.get(section, {}), entry.key.text: [*layers[:1], layer]}
+            sections[section] = {**sections.get(section, {}), entry.key.text: [*layers[:1], entry]}
     return replace(composition, sections=sections) if aside else None
 
 
@@ -156,7 +137,7 @@ def _extent(span: Span) -> range:
 
 def holders_of(document: Document, span: Span) -> Iterator[Entry]:
     """Yield the declarations that hold a place."""
-    for _, entry in sections_of(document.root):
+    for _, entry in sections_of(document):
         if entry.value.span.start <= span.start < entry.value.span.end:
             yield entry
 
@@ -193,7 +174,7 @@ class _Reader:
 
     def _sections(self) -> Iterator[tuple[str, Entry]]:
         """Yield the declarations of the file, without its private ones."""
-        yield from (each for each in sections_of(self.document.root) if each[1].key.text not in self.own)
+        yield from (each for each in sections_of(self.document) if each[1].key.text not in self.own)
 
     # --- rule text
 
@@ -235,12 +216,9 @@ class _Reader:
             if section not in ("says", "policies"):
                 self.mention(entry.key.span, section, entry.key.text, declares=True)
             self._inner(section, entry)
-        graph = root.get("graph")
-        for key in ("has", "link", "place"):
-            for each in (
-                inside.entries if isinstance(graph, Mapping) and isinstance(inside := graph.get(key), Mapping) else ()
-            ):
-                self.mention(each.key.span, "attributes", each.key.text, "graph", declares=True)
+        graph = Sections(root).graph
+        for attribute, _ in (*graph.has, *graph.link, *graph.place):
+            self.mention(attribute.span, "attributes", attribute.text, "graph", declares=True)
         seen: set[int] = set()
         for key, scalar, form in forms_in(self.document.kind, root):
             if isinstance(form, Reference) and form.to:
@@ -336,7 +314,7 @@ def _introduced(binder: nodes.Node, name: str) -> Span | None:
             return _head(binder.span, name)
         case nodes.EventPattern(event=event):
             return _place(binder.span, name, binder.span.start + len(event))
-        case nodes.Aggregate(items=items) | nodes.ListFilter(items=items) | nodes.ListComprehension(items=items):
+        case nodes.Aggregate(items=items) | nodes.ListComprehension(items=items):
             before = binder.span.text[: items.span.start - binder.span.start]
             matches = list(re.finditer(rf"\b{name}\b(?=\s+in\b)", before))
             start = binder.span.start + matches[-1].start() if matches else 0

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from interpreter.base.plain_data import Value
 from interpreter.base.source import Span
+from interpreter.base.tree import parts
 from interpreter.language import core
 from interpreter.language.text_facts import TextFacts, facts_of
 from interpreter.language.types import (
@@ -153,11 +154,6 @@ class Group(Struct, frozen=True):
     range: tuple[int, int] | None = None
     section: str = ""
 
-    @property
-    def trees(self) -> tuple[core.Expression | None, ...]:
-        """Its expressions: the initial value, the order and the visible part of its top."""
-        return self.start, self.rank, self.top_shows
-
 
 class Role(Struct, frozen=True):
     """Role of a seat. A role that does not count is left out of `players` and is never asked.
@@ -202,8 +198,8 @@ class Text(Struct, frozen=True, dict=True):
 
     @property
     def trees(self) -> tuple[object, ...]:
-        """Its trees."""
-        raise NotImplementedError
+        """Its trees, among other values."""
+        return parts(self)
 
     @cached_property
     def facts(self) -> TextFacts:
@@ -212,10 +208,16 @@ class Text(Struct, frozen=True, dict=True):
 
 
 class Phrase(Text, frozen=True):
-    """A template in one language: literal texts and expressions."""
+    """A template in one language, or a look of something drawn: literal texts and expressions."""
 
     parts: tuple[str | core.Expression, ...]
     local_count: int = 0
+
+    @property
+    def value(self) -> core.Expression | None:
+        """The expression of a look that is not a template, else None."""
+        only = self.parts[0] if len(self.parts) == 1 else ""
+        return None if isinstance(only, str) else only
 
     @property
     def trees(self) -> tuple[core.Expression, ...]:
@@ -428,11 +430,6 @@ class StandingRule(Text, frozen=True):
     span: Span
     file: str
 
-    @property
-    def trees(self) -> tuple[core.Expression | None, ...]:
-        """Its expressions, without the procedure: the test and the lists of its binders."""
-        return self.test, *(items for _, items in self.binders)
-
 
 class Board(Text, frozen=True):
     """Board: a line of text and a table, shown at a moment."""
@@ -447,27 +444,12 @@ class Board(Text, frozen=True):
     span: Span
     test: core.Expression | None = None
 
-    @property
-    def trees(self) -> tuple[core.Expression | None, ...]:
-        """Its expressions, without those of the line of text."""
-        return self.test, self.rows, *(value for _, value in self.columns)
-
 
 class Guard(Struct, frozen=True):
     """Condition over the state outside of rules."""
 
     value: core.Expression
     local_count: int
-
-
-class Look(Phrase, frozen=True):
-    """Look of a node, link or place in a picture: a value or a template."""
-
-    @property
-    def value(self) -> core.Expression | None:
-        """The expression of a look that is not a template, else None."""
-        only = self.parts[0] if len(self.parts) == 1 else ""
-        return None if isinstance(only, str) else only
 
 
 class Sum(Struct, frozen=True):
@@ -512,12 +494,6 @@ class Panel(Text, frozen=True):
     cites: tuple[str, ...] = ()
     local_count: int = 0
 
-    @property
-    def trees(self) -> tuple[core.Expression | None, ...]:
-        """Its expressions."""
-        columns = (value for _, value in self.columns)
-        return self.shown, self.test, self.rows, *columns, *(v for _, v in self.marks), *(s.costs for s in self.sums)
-
 
 class MeasureKey(Struct, frozen=True):
     """Key of a measure: a seat or anything else."""
@@ -544,11 +520,6 @@ class Measure(Text, frozen=True):
     sums: bool
     local_count: int
     span: Span
-
-    @property
-    def trees(self) -> tuple[core.Expression | None, ...]:
-        """Its expressions: the test, the value and the lists that it iterates over."""
-        return self.test, self.value, *(items for _, items in self.each)
 
     @property
     def is_numbered(self) -> bool:
@@ -608,11 +579,11 @@ class Model(Struct):
     """Types of parameters, by the file that says them and by name."""
     panels: list[Panel] = []
     """Panels of the table in a browser, in order; empty if none are declared."""
-    faces: dict[str, dict[str, Look]] = {}
+    faces: dict[str, dict[str, Phrase]] = {}
     """Card faces, by kind of card and part of the face."""
     colours: dict[str, dict[str, str]] = {}
     """Colours of the members of kinds."""
-    picture: dict[str, Look] = {}
+    picture: dict[str, Phrase] = {}
     grid: bool = False
     """True if pictures keep nodes at the exact positions of the map, as adjacent fields."""
     alternatives: dict[str, list[tuple[str, Type]]] = {}

@@ -128,18 +128,10 @@ class ListLiteral(Node, frozen=True):
     items: tuple[Expr, ...]
 
 
-class ListFilter(Node, frozen=True):
-    """``[x in items where test]``."""
-
-    variable: str
-    items: Expr
-    test: Expr | None
-
-
 class ListComprehension(Node, frozen=True):
-    """``[value for x in items where test]``."""
+    """``[x in items where test]``, or with a value ``[value for x in items where test]``."""
 
-    value: Expr
+    value: Expr | None
     variable: str
     items: Expr
     test: Expr | None
@@ -234,7 +226,6 @@ Expr = (
     | Drawn
     | Aggregate
     | ListLiteral
-    | ListFilter
     | ListComprehension
     | RangeOf
     | Binary
@@ -542,3 +533,17 @@ class Preferences(Node, frozen=True):
     """Text of a ``prefer``."""
 
     lines: tuple[Preference, ...]
+
+
+NEW_LOCALS: dict[type[object], str] = {
+    Aggregate: "variable",
+    Binder: "name",
+    Choose: "each",
+    ForEach: "variable",
+    Let: "name",
+    ListComprehension: "variable",
+    Parameter: "name",
+    Roll: "name",
+    TestLet: "name",
+}
+"""Fields that are names of new locals."""

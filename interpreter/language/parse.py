@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.plain_data import Value
+from interpreter.base.source import Excerpt
 from interpreter.language import nodes
-from interpreter.language.grammar import MisalignedError, MisplacedError, ReservedError, Start, Text, grammar
+from interpreter.language.grammar import MisalignedError, MisplacedError, ReservedError, Start, grammar
 from interpreter.language.resolve import Texts
 from interpreter.language.syntax_errors import code_of, misread, reserved
 
@@ -42,14 +43,14 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-Parse: TypeAlias = Callable[[Text], tuple[T | None, list[Diagnostic]]]
+Parse: TypeAlias = Callable[[Excerpt], tuple[T | None, list[Diagnostic]]]
 
 MAXIMUM_DEPTH = 150
 MAXIMUM_LENGTH = 50_000
 MAXIMUM_LINE = 2_000
 
 
-def parse_as(start: Start, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]:
+def parse_as(start: Start, text: Excerpt) -> tuple[nodes.Node | None, list[Diagnostic]]:
     """Parse text with a start rule of the grammar."""
     cache = _trees.get()
     if cache is None:
@@ -60,7 +61,7 @@ def parse_as(start: Start, text: Text) -> tuple[nodes.Node | None, list[Diagnost
     return tree, list(diagnostics)
 
 
-def _parser(start: Start) -> Callable[[Text], Value]:
+def _parser(start: Start) -> Callable[[Excerpt], Value]:
     return partial(parse_as, start)
 
 
@@ -86,7 +87,7 @@ parse_head: Parse[nodes.Header] = _parser("head")
 parse_type: Parse[nodes.Type] = _parser("a_type")
 
 
-def _read(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]:
+def _read(start: str, text: Excerpt) -> tuple[nodes.Node | None, list[Diagnostic]]:
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
     from interpreter.language.transformer import Builder
@@ -111,7 +112,7 @@ def _read(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]:
 MOST_TREES = 8_000
 
 
-class Trees(dict[tuple[str, Text | str], Value]):
+class Trees(dict[tuple[str, Excerpt | str], Value]):
     """Cache of parse results, by start rule and text, and of checked texts.
 
     For a text with a position it holds the tree and diagnostics; for a string, Lark's tree, which does not depend on
@@ -184,7 +185,7 @@ def _tree(start: str, text: str) -> Tree[Token]:
 # --- limits ----------------------------------------------------------------------------------------------------------
 
 
-def _unreadable(text: Text) -> Diagnostic | None:
+def _unreadable(text: Excerpt) -> Diagnostic | None:
     """Reject text that is empty, has tabs or is long enough to exhaust a later pass, before it is parsed."""
     if len(text.text) > MAXIMUM_LENGTH:
         message = f"got a rule of {len(text.text):,} characters, want at most {MAXIMUM_LENGTH:,}"
@@ -203,7 +204,7 @@ def _unreadable(text: Text) -> Diagnostic | None:
     return None
 
 
-def _too_deep(text: Text, tree: Tree[Token]) -> Diagnostic | None:
+def _too_deep(text: Excerpt, tree: Tree[Token]) -> Diagnostic | None:
     """Reject a tree so deep that traversing it could exhaust Python's stack. The parser itself does not recurse."""
     from lark import Tree
 

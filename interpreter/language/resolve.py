@@ -62,19 +62,8 @@ Question = tuple[Hashable, ...]
 Trace = dict[Question, Hashable]
 """Lookups, each with what a check can see of the answer."""
 
-NAMED_TYPES: dict[str, Type] = {
-    "int": INT,
-    "bool": BOOL,
-    "text": TEXT,
-    "seat": SEAT,
-    "card": CardType(),
-    "piece": PieceType(),
-    "role": KindType("role"),
-    "phase": KindType("phase"),
-    "place": PLACE,
-    "link": LINK,
-    "pile": PileType(),
-}
+_TYPES: tuple[Type, ...] = (INT, BOOL, TEXT, SEAT, CardType(), PieceType(), PLACE, LINK, PileType())
+NAMED_TYPES = {type_.word: type_ for type_ in _TYPES} | {name: KindType(name) for name in ("role", "phase")}
 """Built-in types."""
 MOST_TEXTS = 8_000
 """All shipped rulesets have 2,000; each edit of a file adds its own."""

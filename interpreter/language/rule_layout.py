@@ -1,25 +1,26 @@
 """Formatter of rule text: normalises indentation and spacing, and keeps the words of each line and comments.
 
 The input is a text that parses. Brackets and line breaks are kept, and so are the columns of comments and ``cites`` if
-there is room. ``format.py`` prints trees instead, without comments.
+there is room.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from interpreter.language.grammar import Start, grammar
-from interpreter.reading.yaml_layout import STEP, comment_column
+from interpreter.reading.yaml_layout import STEP, Level, Writer
 
 if TYPE_CHECKING:
     from lark import Token
 
-__all__ = ["OPERANDS", "Start", "space_out", "tokens_of"]
+__all__ = ["Start", "is_sign", "space_out", "tokens_of"]
 
 _LAYOUT = ("_NL", "_INDENT", "_DEDENT")
-OPERANDS = ("NAME", "INT", "TEXT", "RPAR", "RSQB", "YES", "NO", "NONE")
+_OPERANDS = ("NAME", "INT", "TEXT", "RPAR", "RSQB", "YES", "NO", "NONE")
 _CLOSING = re.compile(r"[)\]](?: *[)\]])*")
 _COMMENT = re.compile(r'"[^"\n]*"|#[^\n]*')
 
@@ -27,7 +28,7 @@ _COMMENT = re.compile(r'"[^"\n]*"|#[^\n]*')
 def space_out(text: str, start: Start) -> str:
     """Return the formatted text, with the same tokens, blocks and comments."""
     tokens = tokens_of(text, start)
-    written = _Writer(text, tokens, start).written()
+    written = _RuleWriter(text, tokens=tokens, start=start).written()
     if written.rstrip() != text.rstrip():
         same = _content(written, tokens_of(written, start)) == _content(text, tokens)
         assert same, f"formatting changed the text: {text!r}"
@@ -40,6 +41,11 @@ def tokens_of(text: str, start: Start) -> list[Token]:
     return list(parser.iter_parse())
 
 
+def is_sign(tokens: Sequence[Token]) -> bool:
+    """Return whether the last token is a minus that is the unary operator."""
+    return tokens[-1] == "-" and (len(tokens) == 1 or tokens[-2].type not in _OPERANDS)
+
+
 def _content(text: str, tokens: list[Token]) -> tuple[list[tuple[str, str]], list[str]]:
     """Return the tokens and comments of a text, without its layout."""
     words = [(token.type, "" if token.type in _LAYOUT else str(token)) for token in tokens]
@@ -49,26 +55,13 @@ def _content(text: str, tokens: list[Token]) -> tuple[list[tuple[str, str]], lis
 
 
 @dataclass(slots=True)
-class _Level:
-    """A block: its column in the input and in the output."""
+class _RuleWriter(Writer):
+    """Writes the tokens of a rule text."""
 
-    read: int
-    written: int
-
-
-@dataclass(slots=True)
-class _Writer:
-    text: str
-    tokens: list[Token]
-    start: Start
-    lines: list[str] = field(default_factory=list)
-    line: str = ""
-    shift: int = 0  # columns that the line has moved to the right
-    levels: list[_Level] = field(default_factory=list)
+    tokens: list[Token] = field(kw_only=True)
+    start: Start = field(kw_only=True)
     depth: int = 0
-    brackets: list[int] = field(default_factory=list)  # line of each open bracket
     before: list[Token] = field(default_factory=list)
-    end: int = 0
     ended: bool = True  # a logical line ends before the next token
     continued: bool = False  # this logical line continued on the next line without a bracket
 
@@ -100,31 +93,19 @@ class _Writer:
 
     def _between(self, start: int, token: Token | None) -> None:
         """Write spaces, line breaks and comments up to the next token, or to the end of the text."""
-        first, *lines = self.text[self.end : start].split("\n")
-        if not self.before:
-            first, lines = "", [first, *lines]
+        _, *lines = self.gap(start, begun=bool(self.before))
         if token is not None and not lines:
             self._spaces(token)
             return
-        if comment := first.strip():
-            column = self._column(self.end + first.index("#")) + self.shift
-            self.line = self.line.ljust(comment_column(self.line, column)) + comment
         if self.before:
-            self.lines.append(self.line.rstrip())
-            self.line = ""
+            self.flush()
         read, column = self._columns(start, token)
-        blank = False
-        for line in lines if token is None else lines[:-1]:
-            if comment := line.strip():
-                self._blank_line(blank)
-                at = self._comment(len(line) - len(line.lstrip()), read, column)
-                self.lines.append(" " * at + comment)
-            blank = not comment
+        blank = self.comments(lines if token is None else lines[:-1], read, column)
         if token is not None:
-            self._blank_line(blank)
+            self.blank_line(blank)
             self.line, self.shift = " " * column, column - read
             if not self.brackets and not self.continued and token.type not in ("RPAR", "RSQB"):
-                self.levels = [level for level in self.levels if level.written < column] + [_Level(read, column)]
+                self.levels = [level for level in self.levels if level.written < column] + [Level(read, column)]
 
     def _columns(self, start: int, token: Token | None) -> tuple[int, int]:
         """Return the input and output column of the first token of a line.
@@ -137,29 +118,13 @@ class _Writer:
         closed = _CLOSING.match(self.text, start)  # the first of them is already popped
         brackets = self.brackets[: -sum(char in ")]" for char in closed[0]) + 1 or None] if closed else self.brackets
         self.continued |= not (self.ended or self.brackets or closed)
-        return self._column(start), STEP * (self.depth + len(set(brackets)) + 2 * self.continued)
-
-    def _comment(self, read: int, next_read: int, next_column: int) -> int:
-        """Return the output column of a comment on its own line: that of the next token, or of an open block if the
-        comment was aligned with it."""
-        if read != next_read and not self.brackets:
-            for level in self.levels:
-                if level.read == read:
-                    return level.written
-        return next_column
-
-    def _blank_line(self, blank: bool) -> None:
-        if blank and self.lines and self.lines[-1]:
-            self.lines.append("")
-
-    def _column(self, index: int) -> int:
-        return index - self.text.rfind("\n", 0, index) - 1
+        return self.column(start), STEP * (self.depth + len(set(brackets)) + 2 * self.continued)
 
     # -- spaces
 
     def _spaces(self, token: Token) -> None:
         if token.type == "CITES":
-            column = self._column(token.start_pos or 0) + self.shift
+            column = self.column(token.start_pos or 0) + self.shift
             self.line = self.line.ljust(max(len(self.line) + 1, column))
         elif self._is_separated(token):
             self.line += " "
@@ -167,17 +132,13 @@ class _Writer:
     def _is_separated(self, token: Token) -> bool:
         """Return whether a space belongs before a token on the same line."""
         last, sign = self.before[-1], str(token)
-        if sign in (",", ")", "]", ":", "?", ".") or last in ("(", "[", ".") or self._is_sign(last):
+        if sign in (",", ")", "]", ":", "?", ".") or last in ("(", "[", ".") or is_sign(self.before[-2:]):
             return False
         if sign == "(":
             return last.type != "NAME"
         if sign == "[":
-            return last.type not in OPERANDS
+            return last.type not in _OPERANDS
         return not (".." in (sign, last) and self._in_type())
-
-    def _is_sign(self, last: Token) -> bool:
-        """Return whether a minus is the unary operator."""
-        return last == "-" and (len(self.before) == 1 or self.before[-2].type not in OPERANDS)
 
     def _in_type(self) -> bool:
         """Return whether `1..3` is a type here: after the `:` of a parameter or local, or after `->`."""

@@ -7,9 +7,9 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from interpreter.base.diagnostics import Diagnostic, Note
-from interpreter.base.source import Span
+from interpreter.base.source import Excerpt, Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.language.grammar import MisalignedError, Text, grammar
+from interpreter.language.grammar import MisalignedError, grammar
 
 if TYPE_CHECKING:
     from lark import Token
@@ -99,7 +99,7 @@ SPOKEN = {
 }
 
 
-def misread(text: Text, error: UnexpectedCharacters | UnexpectedToken | MisalignedError) -> Diagnostic:
+def misread(text: Excerpt, error: UnexpectedCharacters | UnexpectedToken | MisalignedError) -> Diagnostic:
     """Return the diagnostic for a syntax error."""
     from lark.exceptions import UnexpectedToken
 
@@ -119,7 +119,7 @@ def _symbols() -> dict[str, str]:
     return {terminal.name: terminal.pattern.value for terminal in grammar().terminals} | SPOKEN
 
 
-def _stray_character(text: Text, error: UnexpectedCharacters) -> Diagnostic:
+def _stray_character(text: Excerpt, error: UnexpectedCharacters) -> Diagnostic:
     """Return the diagnostic for a character that starts no token."""
     start = error.pos_in_stream or 0
     character = text.text[start : start + 1]
@@ -134,7 +134,7 @@ def _stray_character(text: Text, error: UnexpectedCharacters) -> Diagnostic:
     return Diagnostic("E201", f"`{shown}` does not belong to the rule language", text.span(start, start + 1))
 
 
-def _foreign(text: Text, place: int) -> Diagnostic | None:
+def _foreign(text: Excerpt, place: int) -> Diagnostic | None:
     """Return the diagnostic for syntax of another language at a position, if there is any."""
     entry = _entry(FOREIGN, text, place)
     if entry is None:
@@ -144,7 +144,7 @@ def _foreign(text: Text, place: int) -> Diagnostic | None:
     return Diagnostic("E201", f"`{piece}` does not belong to the rule language", span, help=help)
 
 
-def _entry(table: tuple[tuple[str, str], ...], text: Text, place: int) -> tuple[int, str, str] | None:
+def _entry(table: tuple[tuple[str, str], ...], text: Excerpt, place: int) -> tuple[int, str, str] | None:
     """Find the first pattern that matches around a position; return its start, the matched text and the help."""
     first, line = _line_at(text.text, place)
     for pattern, help in table:
@@ -156,7 +156,7 @@ def _entry(table: tuple[tuple[str, str], ...], text: Text, place: int) -> tuple[
     return None
 
 
-def _unfinished_text(text: Text, start: int) -> Diagnostic:
+def _unfinished_text(text: Excerpt, start: int) -> Diagnostic:
     line = text.text[start:].split("\n")[0]
     if "\\" in line:
         place = start + line.index("\\")
@@ -164,7 +164,7 @@ def _unfinished_text(text: Text, start: int) -> Diagnostic:
     return Diagnostic("E201", "a text without its closing quote", text.span(start, start + len(line)))
 
 
-def _bad_name(text: Text, place: int) -> Diagnostic:
+def _bad_name(text: Excerpt, place: int) -> Diagnostic:
     """Return the diagnostic for a name with invalid letters: `Word`, `größe`."""
     match = next(match for match in re.finditer(r"\w+", text.text) if match.end() > place)
     word, span = match[0], text.span(match.start(), match.end())
@@ -175,7 +175,7 @@ def _bad_name(text: Text, place: int) -> Diagnostic:
     return Diagnostic("E201", f"`{word}` is not a name: names start with a lowercase letter", span, help=help)
 
 
-def _misplaced_token(text: Text, error: UnexpectedToken) -> Diagnostic:
+def _misplaced_token(text: Excerpt, error: UnexpectedToken) -> Diagnostic:
     """Return the diagnostic for an unexpected token. It may be part of an operator of another language."""
     token = error.token
     if token.type == "_INDENT":
@@ -196,7 +196,7 @@ def _misplaced_token(text: Text, error: UnexpectedToken) -> Diagnostic:
     return _got_and_want(text, token, start, accepted, opened)
 
 
-def _no_statement(text: Text, token: Token, start: int) -> Diagnostic | None:
+def _no_statement(text: Excerpt, token: Token, start: int) -> Diagnostic | None:
     """Return the diagnostic for a line that starts with a name but is neither a call nor an assignment."""
     first, line = _line_at(text.text, start)
     before = line[: start - first].strip()
@@ -219,7 +219,7 @@ def _no_statement(text: Text, token: Token, start: int) -> Diagnostic | None:
     return None
 
 
-def _got_and_want(text: Text, token: Token, start: int, accepted: set[str], opened: int | None) -> Diagnostic:
+def _got_and_want(text: Excerpt, token: Token, start: int, accepted: set[str], opened: int | None) -> Diagnostic:
     """Describe the text found, the allowed continuations, and a fix if one is known."""
     got = SPOKEN[token.type] if _is_end(token) else f"`{token}`"
     span = text.span(start, start + (1 if _is_end(token) else len(token)))
@@ -261,7 +261,7 @@ def _likelihood(word: str) -> tuple[int, str]:
     return len(LIKELY) + (UNLIKELY.index(word) + 1 if word in UNLIKELY else 0), word
 
 
-def _remedy(text: Text, token: Token, start: int, accepted: set[str]) -> str | None:
+def _remedy(text: Excerpt, token: Token, start: int, accepted: set[str]) -> str | None:
     entry = _entry(REMEDIES, text, start)
     if entry:
         return entry[2]
@@ -303,7 +303,7 @@ def code_of(line: str) -> str:
     return match[0] if match else line
 
 
-def _end_of_code(text: Text, token: Token) -> int:
+def _end_of_code(text: Excerpt, token: Token) -> int:
     """Return the end of the code before the end of a line or text, without comment and trailing spaces."""
     whole = text.text.rstrip()
     place = min(token.start_pos or 0, len(whole)) if token.type == "_NL" else len(whole)
@@ -322,17 +322,17 @@ def _open_bracket(text: str) -> int | None:
     return places[-1] if places else None
 
 
-def _needless_indentation(text: Text, place: int) -> Diagnostic:
+def _needless_indentation(text: Excerpt, place: int) -> Diagnostic:
     message = "this line is indented deeper than the one above it, which opens no block"
     return Diagnostic("E203", message, _rest_of_line(text, place), help="a line that opens a block ends with `:`")
 
 
-def _bad_indentation(text: Text, place: int) -> Diagnostic:
+def _bad_indentation(text: Excerpt, place: int) -> Diagnostic:
     message = "this line is indented less than the one above it, but not as far back as any open block"
     return Diagnostic("E203", message, _rest_of_line(text, place))
 
 
-def _rest_of_line(text: Text, place: int) -> Span:
+def _rest_of_line(text: Excerpt, place: int) -> Span:
     """Return the span of a line's code from a position, without comment."""
     first, line = _line_at(text.text, place)
     return text.span(place, max(place + 1, first + len(code_of(line).rstrip())))

@@ -5,46 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar, cast
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic
-from interpreter.base.source import SourceFile, Span
+from interpreter.base.source import Excerpt
 from interpreter.language import nodes
-from interpreter.language.grammar import Text
 from interpreter.language.parse import parse_condition, parse_expression, parse_head, parse_type, read_once
 from interpreter.language.reporter import Report
 from interpreter.reading.printed_tables import PrintedTable, read_printed
-from interpreter.reading.yaml import Excerpt, Scalar, Value, excerpt
+from interpreter.reading.yaml import Scalar, Value, excerpt
 
-__all__ = ["Body", "Part", "Typed", "condition_of", "expression_of", "parsed", "printed", "template_parts", "type_of"]
+__all__ = ["Body", "condition_of", "expression_of", "headed", "parsed", "printed", "template_parts", "type_of"]
 
 Tree = TypeVar("Tree")
 Body = TypeVar("Body", bound=nodes.Function | nodes.Procedure | nodes.Verdict)
-
-
-class Part(Struct, frozen=True):
-    """Part of a text; positions are those of the whole text."""
-
-    text: str
-    whole: Text
-    start: int
-
-    def span(self, start: int, end: int) -> Span:
-        return self.whole.span(self.start + start, self.start + end)
-
-
-class Typed(Struct, frozen=True):
-    """Text that is typed interactively. Its positions refer to a source file of its own."""
-
-    file: SourceFile
-
-    @property
-    def text(self) -> str:
-        return self.file.text
-
-    def span(self, start: int, end: int) -> Span:
-        return Span(self.file, start, end)
 
 
 def parsed(
@@ -112,7 +86,7 @@ def template_parts(value: Scalar, report: Report) -> list[str | nodes.Expr]:
             report(Diagnostic("E205", "`{` without `}`", text.span(start - 1, start)))
             break
         number, *forms = inside.split("|")
-        tree, diagnostics = parse_expression(Part(number, text, start))
+        tree, diagnostics = parse_expression(text.part(start, start + len(number)))
         for diagnostic in diagnostics:
             report(diagnostic)
         if tree is not None:

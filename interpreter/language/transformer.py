@@ -1,16 +1,22 @@
-"""Builder of syntax trees from Lark's trees, with a method for each rule of the grammar, of the same name."""
+"""Builder of syntax trees from Lark's trees.
+
+A rule of the grammar is named for the node whose fields are its children, or for a method of the builder. The children
+of any other rule are a part of a node.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, cast
 
 from lark import Token, Tree
 
+from interpreter.base.lazy import Lazy
 from interpreter.base.plain_data import Value
-from interpreter.base.source import Span
+from interpreter.base.source import Excerpt, Span
 from interpreter.language import nodes
-from interpreter.language.grammar import RESERVED_WORDS, MisplacedError, ReservedError, Text
+from interpreter.language.grammar import RESERVED_WORDS, MisplacedError, ReservedError
 
 __all__ = ["AGGREGATES", "Builder"]
 
@@ -20,18 +26,12 @@ AGGREGATES = frozenset({"count", "any", "all", "first", "last", "min", "max", "s
 Child = TypeVar("Child")
 Fields = dict[str, Value]
 Method = Callable[..., nodes.Node]
-NEW = {
-    nodes.Binder: "name",
-    nodes.Choose: "each",
-    nodes.ForEach: "variable",
-    nodes.Let: "name",
-    nodes.ListComprehension: "variable",
-    nodes.Aggregate: "variable",
-    nodes.Parameter: "name",
-    nodes.Roll: "name",
-    nodes.TestLet: "name",
+NODES = {
+    re.sub(r"\B(?=[A-Z])", "_", kind.__name__).lower(): kind
+    for kind in vars(nodes).values()
+    if isinstance(kind, type) and issubclass(kind, nodes.Node)
 }
-"""Fields that are names of new locals."""
+"""Nodes by the names of rules."""
 LISTS = frozenset({"arguments", "binders", "cites", "context", "items", "keys", "names", "parameters"})
 """Fields that are empty if their part of the text is missing."""
 PERIODS = {"end": ("turn", "phase", "round"), "start": ("phase", "round")}
@@ -50,7 +50,7 @@ def _node(kind: type[nodes.Node], fields: str = "", **fixed: object) -> Method:
         values = dict(fixed)
         for name, child in zip(ones, children, strict=False):
             if isinstance(child, Token):
-                values[name] = builder._new(child) if NEW.get(kind) == name else builder._word(child)
+                values[name] = builder._new(child) if nodes.NEW_LOCALS.get(kind) == name else builder._word(child)
                 if has_place:
                     values.setdefault("name_span", builder._token(child))
             elif isinstance(child, dict):
@@ -70,7 +70,7 @@ def _node(kind: type[nodes.Node], fields: str = "", **fixed: object) -> Method:
 class Builder:
     """Builds the nodes of one text. Each method takes the span of the node and the children of the rule."""
 
-    def __init__(self, text: Text) -> None:
+    def __init__(self, text: Excerpt) -> None:
         self._text = text
 
     def build(self, tree: Tree[Token]) -> object:
@@ -78,7 +78,7 @@ class Builder:
         children = [self.build(child) if isinstance(child, Tree) else child for child in tree.children]
         meta = tree.meta
         span = self._text.span(0, 1) if meta.empty else self._text.span(meta.start_pos, meta.end_pos)
-        return getattr(self, tree.data)(span, *children)
+        return _methods[tree.data](self, span, *children)
 
     def _token(self, token: Token) -> Span:
         return self._text.span(token.start_pos or 0, token.end_pos or 1)
@@ -98,9 +98,6 @@ class Builder:
     def _only(self, span: Span, child: Child) -> Child:
         return child
 
-    def _all(self, span: Span, *children: Child) -> tuple[Child, ...]:
-        return children
-
     # --- whole texts
 
     def function(self, span: Span, header: nodes.Header | None, body: nodes.Expr | nodes.Block) -> nodes.Function:
@@ -112,15 +109,11 @@ class Builder:
     def bare_function(self, span: Span, *statements: nodes.Statement) -> nodes.Function:
         return self.function(span, None, nodes.Block(statements, span=span))
 
-    headed_procedure = _node(nodes.Procedure)
-
     def bare_procedure(self, span: Span, *statements: nodes.Statement) -> nodes.Procedure:
         return nodes.Procedure(None, nodes.Block(statements, span=span), span=span)
 
-    headed_verdict = _node(nodes.Verdict)
     bare_verdict = _node(nodes.Verdict, "*lines", header=None)
     condition = expression = a_type = _only
-    heard = _node(nodes.EventPattern)
     _match = _node(nodes.Match)
 
     def matched(self, span: Span, *children: nodes.Binder | nodes.Expr | None) -> nodes.Node:
@@ -129,11 +122,7 @@ class Builder:
 
     alternatives = _node(nodes.Alternatives, "*alternatives")
     preferences = _node(nodes.Preferences, "*lines")
-    header = _node(nodes.Header)
-    parameters = typeless = _all
-    parameter = _node(nodes.Parameter)
     name_only = _node(nodes.Parameter, type=None)
-
     head = _node(nodes.Header)
     result = _node(nodes.Header, "result", parameters=())
 
@@ -143,59 +132,36 @@ class Builder:
     # --- types
 
     plain_type = _only
-    optional_type = _node(nodes.OptionalType)
-    named_type = _node(nodes.NamedType)
-    made_type = _node(nodes.MadeType)
-    range_type = _node(nodes.RangeType)
 
     # --- statements
 
     block = body = _node(nodes.Block, "*statements")
     indented = else_block = _only
-    requirements = _all
-    require = _node(nodes.Require)
 
     def cites(self, span: Span, *cites: Token) -> tuple[str, ...]:
         return tuple(map(str, cites))
 
     let_plain = _node(nodes.Let, "name value", type=None)
-    let_typed = _node(nodes.Let)
     pick = _node(nodes.Drawn, "items chance", how="pick")
     shuffled = _node(nodes.Drawn, "items chance", how="shuffled")
-    roll = _node(nodes.Roll)
     assign, increase, decrease = (_node(nodes.Assign, "target value", operator=sign) for sign in ("=", "+=", "-="))
-    add = _node(nodes.Add)
-    remove = _node(nodes.Remove)
-    move = _node(nodes.Move, "what target", source=None)
-    move_from = _node(nodes.Move)
+    move_some = _node(nodes.Move, "what target", source=None)
     move_all = _node(nodes.Move, "source target", what=None)
     onto = _node(nodes.Target, "holder", where="in")
     on_top = _node(nodes.Target, "holder", where="top")
     at_bottom = _node(nodes.Target, "holder", where="bottom")
     new_pile = _node(nodes.Target, "holder", where="new pile")
-    shuffle = _node(nodes.Shuffle)
-    note = note_named = _node(nodes.Note)
-    return_ = _node(nodes.Return)
-    settle = _node(nodes.Settle)
-    reveal = _node(nodes.Reveal)
-    end_game = _node(nodes.EndGame)
-    perform = _node(nodes.Perform)
-    test_let = _node(nodes.TestLet)
     if_ = _node(nodes.If, otherwise=None)
 
     def elif_(self, span: Span, *parts: nodes.Node) -> nodes.Node:
         return self.block(span, self.if_(span, *parts))
 
-    for_each = _node(nodes.ForEach)
     for_each_turn = _node(nodes.ForEach, turn=True)
-    while_ = _node(nodes.While)
     choose = _node(nodes.Choose, "name context seat *alternatives", repeatedly=False, sealed=False)
     choose_at_once = _node(nodes.Choose, "name context each seat test *alternatives", repeatedly=False, sealed=False)
-    context = _all
-    about_value = _node(nodes.Context)
 
     def about_name(self, span: Span, name: Token) -> nodes.Node:
-        return self.about_value(span, name, self.name(span, name))
+        return nodes.Context(str(name), nodes.Name(str(name), span=span), span=span)
 
     def repeatedly(self, span: Span) -> Fields:
         return {"repeatedly": True}
@@ -209,8 +175,6 @@ class Builder:
         return self._alternative(self._token(name), name, *parts)
 
     alternative_end = alternative_block
-    choices = _all
-    choice = _node(nodes.Binder)
 
     def at_end(self, span: Span, period: Token, body: nodes.Block) -> nodes.Keep:
         return self._keep(span, "end", period, body)
@@ -234,8 +198,6 @@ class Builder:
     ) -> nodes.Node:
         return self.either(span, tie, chance, pattern)
 
-    pattern = _node(nodes.Pattern)
-
     def tie_by(self, span: Span, by: Fields) -> Fields:
         return {"tie": "by", "keys": by["keys"]}
 
@@ -250,33 +212,18 @@ class Builder:
 
     # --- expressions
 
-    conditional = _node(nodes.Conditional)
-    otherwise = _node(nodes.Otherwise)
     or_, and_, plus, minus, times, div, mod = (
         _node(nodes.Binary, "left right", operator=sign) for sign in ("or", "and", "+", "-", "*", "div", "mod")
     )
-    not_ = _node(nodes.Not)
     compare = _node(nodes.Compare, "left operator right")
-    in_ = _node(nodes.In)
     not_in = _node(nodes.In, negated=True)
-    is_kind = _node(nodes.IsKind)
     is_not_kind = _node(nodes.IsKind, negated=True)
-    range_ = _node(nodes.RangeOf)
-    negative = _node(nodes.Negative)
-    amount = _node(nodes.Amount)
-    index = _node(nodes.Index)
-    attribute = _node(nodes.Attribute)
-    number = _node(nodes.IntLiteral)
-    text = _node(nodes.TextLiteral)
     yes = _node(nodes.BoolLiteral, value=True)
     no = _node(nodes.BoolLiteral, value=False)
-    none = _node(nodes.NoneLiteral)
-    name = _node(nodes.Name)
     group = _only
 
     _list = _node(nodes.ListLiteral)
-    _filter = _node(nodes.ListFilter, "items test")
-    list_for = _node(nodes.ListComprehension)
+    _filter = _node(nodes.ListComprehension, "items test", value=None)
 
     def list_(self, span: Span, items: tuple[nodes.Expr, ...] | None) -> nodes.Node:
         if items and len(items) == 1 and _is_binding(items[0]):
@@ -323,8 +270,6 @@ class Builder:
                 raise ReservedError("none", item.span)
         raise MisplacedError("want `name in items` before `where` or `by`", expr.span)
 
-    arguments = _all
-
     def named(self, span: Span, *children: Token | nodes.Expr) -> Fields:
         """Split alternating names and values."""
         return {"names": tuple(map(str, children[::2])), "arguments": children[1::2]}
@@ -339,3 +284,13 @@ class Builder:
 
 def _is_binding(expr: nodes.Expr) -> bool:
     return isinstance(expr, nodes.In) and not expr.negated and isinstance(expr.item, nodes.Name)
+
+
+def _method(rule: str) -> Callable[..., object]:
+    """Return the method that builds a rule."""
+    if (method := vars(Builder).get(rule)) is not None:
+        return cast("Method", method)
+    return _node(NODES[rule]) if rule in NODES else lambda builder, span, *children: children
+
+
+_methods = Lazy(_method)

@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING, cast
 
-from interpreter.base.source import SourceFile
+from interpreter.base.source import typed
 from interpreter.language import nodes
 from interpreter.language.grammar import MisalignedError, MisplacedError, ReservedError, Start, grammar
 
@@ -36,7 +36,6 @@ def finished(start: Start, text: str) -> nodes.Node | None:
     from lark import Token
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
-    from interpreter.language.texts import Typed
     from interpreter.language.transformer import Builder
 
     whole = text + CURSOR
@@ -55,7 +54,7 @@ def finished(start: Start, text: str) -> nodes.Node | None:
         for terminal in behind:
             parser.feed_token(Token(terminal, _WORDS.get(terminal, terminal), last, 0, 0, 0, 0, last))
         tree = end()
-        return cast(nodes.Node, Builder(Typed(SourceFile("", whole))).build(tree))
+        return cast(nodes.Node, Builder(typed(whole)).build(tree))
     except (UnexpectedCharacters, UnexpectedToken, MisalignedError, MisplacedError, ReservedError, RecursionError):
         return None
 

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from interpreter.base.lazy import Lazy
 from interpreter.base.tree import field_types, values_of
 from interpreter.language import core
-from interpreter.language.core import Core
 
 __all__ = ["descendants", "is_printed", "nested", "rewritten", "size"]
 
@@ -54,8 +53,8 @@ _PRINTED = (
 )  # fmt: skip
 
 
-def is_printed(tree: Core) -> bool:
-    """Return whether an expression depends only on its locals and on printed data, not on the state of a game."""
+def is_printed(tree: object) -> bool:
+    """Return whether a tree depends only on its locals and on printed data, not on the state of a game."""
     return all(isinstance(node, _PRINTED) for node in descendants(tree) if isinstance(node, core.Typed))
 
 

@@ -83,7 +83,7 @@ def reach_of(model: Model, known: Reach | None = None) -> Reach:
     reach.suspending = reach.leading_to(lambda facts: facts.suspends)
     reach.recursive = procedures.keys() - bottom_up(reach.calls)
     if known is None:
-        reach.standing_reads = {name: reach.reads(facts_of(rule.trees)) for name, rule in model.standing.items()}
+        reach.standing_reads = {name: reach.reads(rule.facts) for name, rule in model.standing.items()}
         reach.phase_events = _phase_events(model, reach)
     return reach
 

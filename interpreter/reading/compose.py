@@ -37,6 +37,7 @@ __all__ = [
     "declared_in",
     "do_meet",
     "parts_of",
+    "sections_of",
 ]
 
 LAYERED = ("rules", "tables", "triggers", "standing")
@@ -403,6 +404,13 @@ def _parted(document: Document) -> list[tuple[str, list[tuple[str, Entry]]]]:
     if "parts" not in kept:
         kept["parts"] = [(other, list(declarations_in(document, root))) for other, root in parts_of(document)]
     return kept["parts"]
+
+
+def sections_of(document: Document) -> Iterator[tuple[str, Entry]]:
+    """Yield every named declaration of a file with its section, including those in `seats`, `parts` and `with`."""
+    for section, entry in (each for _, declarations in _parted(document) for each in declarations):
+        if section not in SINGLE_SECTIONS and not (section == "says" and document.kind == "words"):
+            yield "cards" if section == "card_rows" else section, entry
 
 
 def parts_of(document: Document) -> Iterator[tuple[str, Mapping]]:

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from interpreter.base.diagnostics import Diagnostic, Note
-from interpreter.base.source import Span
-from interpreter.reading.yaml import Excerpt
+from interpreter.base.source import Excerpt, Span
 
 __all__ = ["Cell", "PrintedTable", "read_printed"]
 

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import codecs
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 from unicodedata import is_normalized, normalize
 
-from msgspec import Struct
-
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.lazy import Scoped
-from interpreter.base.source import SourceFile, Span
+from interpreter.base.source import Excerpt, SourceFile, Span
 from interpreter.base.yaml_values import Entry, Mapping, Scalar, Sequence, Style, Value
 from interpreter.reading.yaml_errors import syntax_error
 
@@ -31,7 +28,6 @@ __all__ = [
     "MAX_DEPTH",
     "MAX_VALUES",
     "Entry",
-    "Excerpt",
     "Mapping",
     "Scalar",
     "Sequence",
@@ -428,28 +424,6 @@ def _value(text: str) -> int | bool | str | None:
 
 
 # -- rule text and its positions ---------------------------------------------------------------------------------------
-
-
-class Excerpt(Struct, frozen=True):
-    """A text from a file, with the position of each character in the file.
-
-    ``lines`` are pairs of offsets: the start of a line in ``text`` and in the file.
-    """
-
-    text: str
-    file: SourceFile
-    lines: tuple[tuple[int, int], ...]
-
-    def offset(self, position: int) -> int:
-        """Return the offset in the file of the character at ``position`` of the text."""
-        position = max(0, min(position, len(self.text)))
-        start, place = self.lines[bisect_right(self.lines, position, key=lambda line: line[0]) - 1]
-        return min(place + position - start, len(self.file.text))
-
-    def span(self, start: int, end: int) -> Span:
-        """Return the span of ``text[start:end]``. It ends after its last character, not before the next one."""
-        first = self.offset(start)
-        return Span(self.file, first, max(first, self.offset(end - 1) + 1) if end > start else first)
 
 
 def excerpt(scalar: Scalar) -> Excerpt | Diagnostic:

@@ -17,7 +17,7 @@ from interpreter.reading.yaml import loader, offset_of
 if TYPE_CHECKING:
     import yaml
 
-__all__ = ["STEP", "WIDTH", "comment_column", "lay_out", "lay_out_table"]
+__all__ = ["STEP", "WIDTH", "Level", "Writer", "lay_out", "lay_out_table"]
 
 STEP = 2
 """Columns of indentation for each level."""
@@ -33,7 +33,7 @@ def lay_out(file: SourceFile, texts: Mapping[int, str]) -> str:
 
     ``texts`` are replacements of scalars by start offset: the lines of a block, or any other scalar with its quotes.
     """
-    return _Writer(file.text, texts).written()
+    return _YamlWriter(file.text, texts=texts).written()
 
 
 def lay_out_table(text: str) -> str:
@@ -46,11 +46,6 @@ def lay_out_table(text: str) -> str:
         for line, row in zip(text.split("\n"), rows, strict=True)
     ]
     return "\n".join(_without_gaps(lines))
-
-
-def comment_column(line: str, column: int) -> int:
-    """Return the column of a trailing comment: unchanged, but at least two spaces after the code."""
-    return max(len(line) + 2, column)
 
 
 def _cells(line: str) -> list[str] | None:
@@ -83,8 +78,8 @@ def _without_gaps(lines: list[str]) -> Iterator[str]:
 
 
 @dataclass(slots=True)
-class _Level:
-    """A block collection: the column of its keys or dashes in the input and in the output."""
+class Level:
+    """A block: the column of its lines, keys or dashes in the input and in the output."""
 
     read: int
     written: int
@@ -92,23 +87,74 @@ class _Level:
 
 
 @dataclass(slots=True)
-class _Writer:
-    """Writes the tokens of a file with the spaces, line breaks and comments between them."""
+class Writer:
+    """Writes tokens with the spaces, line breaks and comments between them."""
 
     text: str
-    texts: Mapping[int, str]
     lines: list[str] = field(default_factory=list)
     line: str = ""
     shift: int = 0  # columns that the line has moved to the right
-    levels: list[_Level] = field(default_factory=list)
-    closed: list[_Level] = field(default_factory=list)  # levels that ended since the last token
-    base: _Level = field(default_factory=lambda: _Level(0, -STEP))  # key or dash of the current value
+    levels: list[Level] = field(default_factory=list)
+    closed: list[Level] = field(default_factory=list)  # levels that ended since the last token
     brackets: list[int] = field(default_factory=list)  # line of each open bracket
-    last: str = ""
     end: int = 0  # end of the text written so far
-    keyed: bool = False  # a key follows
     keeps: bool = False  # blank lines belong to the value before them
     exact: bool = False  # spaces at the end of the line belong to the value
+
+    def gap(self, start: int, *, begun: bool) -> list[str]:
+        """Return the text up to the next token, by lines; ``begun`` if something has been written. A comment at the end
+        of the line, which is the first of these, is at least two spaces after the code."""
+        first, *lines = self.text[self.end : start].split("\n")
+        if not begun:
+            return ["", first, *lines]
+        if comment := first.strip():
+            column = self.column(self.end + first.index("#")) + self.shift
+            self.line = self.line.ljust(max(len(self.line) + 2, column)) + comment
+        return [first, *lines]
+
+    def comments(self, lines: list[str], read: int, column: int) -> bool:
+        """Write comments on lines of their own, and return whether a blank line follows. The next token is in a column
+        of the input and of the output."""
+        blank = False
+        for line in lines:
+            if comment := line.strip():
+                self.blank_line(blank)
+                self.lines.append(" " * self._aligned(len(line) - len(line.lstrip()), read, column) + comment)
+            elif self.keeps:
+                self.lines.append("")
+            blank = not comment and not self.keeps
+        return blank
+
+    def _aligned(self, read: int, next_read: int, next_column: int) -> int:
+        """Return the output column of a comment on its own line: that of the next token, or of a block that continues
+        or ends here if the comment was aligned with it."""
+        if read != next_read and not self.brackets:
+            for level in (*self.levels, *self.closed):
+                if level.read == read:
+                    return level.written
+        return next_column
+
+    def blank_line(self, blank: bool) -> None:
+        if blank and self.lines and self.lines[-1]:
+            self.lines.append("")
+
+    def flush(self, *, exact: bool = False) -> None:
+        self.lines.append(self.line if exact or self.exact else self.line.rstrip())
+        self.line, self.exact = "", False
+
+    def column(self, index: int) -> int:
+        """Return the column of an offset."""
+        return index - self.text.rfind("\n", 0, index) - 1
+
+
+@dataclass(slots=True)
+class _YamlWriter(Writer):
+    """Writes the tokens of a file."""
+
+    texts: Mapping[int, str] = field(kw_only=True)
+    base: Level = field(default_factory=lambda: Level(0, -STEP))  # key or dash of the current value
+    last: str = ""
+    keyed: bool = False  # a key follows
 
     def written(self) -> str:
         import yaml
@@ -122,7 +168,7 @@ class _Writer:
         mark: Any = token.start_mark
         match name:
             case "BlockMappingStart" | "BlockSequenceStart":
-                self.levels.append(_Level(mark.column, self.base.written + STEP, name == "BlockMappingStart"))
+                self.levels.append(Level(mark.column, self.base.written + STEP, name == "BlockMappingStart"))
             case "BlockEnd":
                 self.closed.append(self.levels.pop())
             case "Key" if mark.index == offset_of(token.end_mark):
@@ -137,7 +183,7 @@ class _Writer:
 
     def _set_base(self, read: int) -> None:
         if not self.brackets and self.levels:
-            self.base = _Level(read, self.levels[-1].written)
+            self.base = Level(read, self.levels[-1].written)
 
     def _write(self, name: str, start: int, end: int, read: int) -> None:
         if name in ("FlowSequenceEnd", "FlowMappingEnd"):
@@ -145,7 +191,7 @@ class _Writer:
         column = self._column(name)
         self._between(start, read, column, name)
         if name == "BlockEntry":
-            self.base = _Level(read, column)
+            self.base = Level(read, column)
         if name == "Scalar":
             self._scalar(start, end)
         else:
@@ -184,7 +230,7 @@ class _Writer:
         self.line += first
         for line in lines:
             escaped = self.line.rstrip().endswith("\\")  # a space after it belongs to the text
-            self._flush(exact=escaped)
+            self.flush(exact=escaped)
             inner = line.lstrip(" ")
             self.line = " " * self._continued() + inner if inner else ""
         self.end = end
@@ -207,7 +253,7 @@ class _Writer:
         column = self.base.written + (indicator or STEP)
         self.line += head.rstrip()
         for line in inner:
-            self._flush(exact=True)
+            self.flush(exact=True)
             self.line = " " * column + line if line else ""
         self.exact, self.keeps = True, "+" in sign[0]
 
@@ -215,27 +261,15 @@ class _Writer:
 
     def _between(self, start: int, read: int, column: int, name: str) -> None:
         """Write spaces, line breaks and comments up to the next token, which goes to ``column`` if it starts a line."""
-        first, *lines = self.text[self.end : start].split("\n")
-        if not self.last:
-            first, lines = "", [first, *lines]
+        _, *lines = self.gap(start, begun=self.last != "")
         if not lines:
             self.line += self._spaces(name)
             return
-        if comment := first.strip():
-            at = self._place(self.end + first.index("#"))
-            self.line = self.line.ljust(comment_column(self.line, at + self.shift)) + comment
         if self.last:
-            self._flush()
-        blank = False
-        for line in lines[:-1]:
-            if comment := line.strip():
-                self._blank_line(blank)
-                self.lines.append(" " * self._comment(_indent(line), read, column) + comment)
-            elif self.keeps:
-                self.lines.append("")
-            blank = not comment and not self.keeps
+            self.flush()
+        blank = self.comments(lines[:-1], read, column)
         if name != "StreamEnd":
-            self._blank_line(blank)
+            self.blank_line(blank)
         self.line, self.shift = " " * column, column - read
         self.closed.clear()
         self.keeps = False
@@ -249,28 +283,6 @@ class _Writer:
         if name in ("FlowEntry", "FlowSequenceEnd", "FlowMappingEnd"):
             return " " if self.last in ("Value", "Alias") else ""
         return " "
-
-    def _comment(self, read: int, next_read: int, next_column: int) -> int:
-        """Return the output column of a comment on its own line: that of the next token, or of a collection that
-        continues or ends here if the comment was aligned with it."""
-        if self.brackets:
-            return self._continued()
-        if read != next_read:
-            for level in (*self.levels, *self.closed):
-                if level.read == read:
-                    return level.written
-        return next_column
-
-    def _blank_line(self, blank: bool) -> None:
-        if blank and self.lines and self.lines[-1]:
-            self.lines.append("")
-
-    def _flush(self, *, exact: bool = False) -> None:
-        self.lines.append(self.line if exact or self.exact else self.line.rstrip())
-        self.line, self.exact = "", False
-
-    def _place(self, index: int) -> int:
-        return index - self.text.rfind("\n", 0, index) - 1
 
 
 def _indent(line: str) -> int:

@@ -455,10 +455,7 @@ def phase_of(game: Game) -> str:
 def _printed(model: Model, language: str) -> dict[tuple[str, str], dict[int, str]]:
     """Return empty caches of texts by card, for the parts of faces that do not depend on a game."""
     return {
-        (kind, name): {}
-        for kind, face in model.faces.items()
-        for name, look in face.items()
-        if all(map(is_printed, look.trees))
+        (kind, name): {} for kind, face in model.faces.items() for name, look in face.items() if is_printed(look.parts)
     }
 
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.plain_data import Json
-from interpreter.base.source import Span
+from interpreter.base.source import Excerpt, Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.base.yaml_values import word, words
 from interpreter.engine.ruleset import Ruleset
@@ -32,11 +32,11 @@ from interpreter.language.model import Model, RuleLayer
 from interpreter.language.parse import parse_expression, parse_procedure
 from interpreter.language.resolve import Names
 from interpreter.language.scope import Frame
-from interpreter.language.texts import Part, condition_of, expression_of, parsed
+from interpreter.language.texts import condition_of, expression_of, parsed
 from interpreter.language.types import NOTHING, Type
 from interpreter.reading.files import Document
 from interpreter.reading.statements import unknown_statement
-from interpreter.reading.yaml import Excerpt, Mapping, Scalar, Sequence, plain
+from interpreter.reading.yaml import Mapping, Scalar, Sequence, plain
 from interpreter.sections import documents
 
 __all__ = [
@@ -222,7 +222,7 @@ def _move(keys: documents.Choice | documents.Refusal) -> Move:
 
 def _computed(text: Excerpt) -> tuple[nodes.Node | None, list[Diagnostic]]:
     """Parse the expression after the `=`."""
-    return parse_expression(Part(text.text[1:], text, 1))
+    return parse_expression(text.part(1))
 
 
 # --- checking ---------------------------------------------------------------------------------------------------------

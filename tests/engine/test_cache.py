@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from interpreter.authoring.validation import validate
 from interpreter.base import paths
 from interpreter.base.diagnostics import Diagnostic, RulesetError
-from interpreter.base.source import SourceFile
+from interpreter.base.source import Excerpt, SourceFile
 from interpreter.bots.registry import bots_of
 from interpreter.cli.main import cli
 from interpreter.compiler.wasm import module
@@ -29,7 +29,6 @@ from interpreter.engine.cache import kept_trees
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.explain.names import explain
 from interpreter.language import parse
-from interpreter.language.grammar import Text
 from interpreter.language.parse import remembered
 from interpreter.play.match import Match
 from interpreter.reading import schema, yaml
@@ -619,7 +618,7 @@ def test_texts_of_unchanged_files_are_not_parsed_again(kept: Path, own: Path, mo
     parsed: list[str] = []
     read = parse._read
 
-    def counted(start: str, text: Text) -> Any:
+    def counted(start: str, text: Excerpt) -> Any:
         parsed.append(text.span(0, 0).file.name)
         return read(start, text)
 

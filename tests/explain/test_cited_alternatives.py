@@ -8,19 +8,18 @@ from pathlib import Path
 import pytest
 
 from interpreter.base.diagnostics import RulesetError
-from interpreter.base.source import SourceFile
+from interpreter.base.source import typed
 from interpreter.engine.citations import citations_of
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.explain.legality import conditions_of
 from interpreter.explain.names import explain
-from interpreter.language.format import format_node
 from interpreter.language.parse import parse_alternatives
-from interpreter.language.texts import Typed
 from interpreter.pages.markdown import markdown_of
 from interpreter.pages.rulebook import rulebook_of
 from interpreter.reading.files import Shelf
 from interpreter.testing.mutation import mutants_of
+from tests.printed import format_node
 
 pytestmark = pytest.mark.usefixtures("at_once")
 
@@ -113,7 +112,7 @@ def test_a_statement_that_does_not_exist_is_an_error(tmp_path: Path, overlay: st
 
 def test_they_are_laid_out_behind_the_conditions() -> None:
     text = "leap to in pad where to in area if who.frogs > 0 cites P-01, P-03:\n  hop(to)\nstay cites P-02\n"
-    tree, found = parse_alternatives(Typed(SourceFile("text", text)))
+    tree, found = parse_alternatives(typed(text, "text"))
     assert not found
     assert tree is not None
     assert format_node(tree).strip() == text.strip()

@@ -81,10 +81,8 @@ def used(ruleset: Ruleset) -> Iterator[tuple[str, core.Core]]:
         if layer.layer >= lowest_in_force(ruleset, "rules", layer.rule, rules.get(layer.rule, []))
     ]
     tests = [trigger.test for trigger in model.triggers.values()]
-    cells = [group.trees for group in model.groups.values()]
-    standing = [rule.trees for rule in model.standing.values()]
-    shown = [board.trees for board in model.boards] + [panel.trees for panel in model.panels]
-    for node in descendants((*bodies, *tests, *cells, *standing, *shown, *[each.trees for each in model.measures])):
+    shown = (*model.boards, *model.panels, *model.measures)
+    for node in descendants((*bodies, *tests, *model.groups.values(), *model.standing.values(), *shown)):
         match node:
             case core.CallRule(name) | core.TableCell(name) | core.SettingValue(name) | core.RoleSeat(name):
                 yield name.partition("!")[0], node

@@ -11,16 +11,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from interpreter.base.diagnostics import Diagnostic, render
+from interpreter.base.source import Excerpt
 from interpreter.language import nodes as n
 from interpreter.language import parse as p
-from interpreter.language.format import AnyNode, format_node
 from interpreter.language.grammar import grammar
 from interpreter.language.syntax_errors import STATEMENTS
-from interpreter.language.texts import Typed
 from interpreter.language.transformer import AGGREGATES
+from tests.printed import AnyNode, format_node
 from tests.support import TIMES, rule_text
 
-Parse = Callable[[Typed], tuple[n.Node | None, list[Diagnostic]]]
+Parse = Callable[[Excerpt], tuple[n.Node | None, list[Diagnostic]]]
 
 
 def parsed(parse: Parse, text: str) -> n.Node:
@@ -93,7 +93,7 @@ def larger(inner: st.SearchStrategy[n.Expr]) -> st.SearchStrategy[n.Expr]:
         st.builds(n.Index, inner, lists(inner, 1)),
         calls(inner, names),
         st.builds(n.ListLiteral, lists(inner)).filter(is_list),
-        st.builds(n.ListFilter, names, inner, maybe),
+        st.builds(n.ListComprehension, st.none(), names, inner, maybe),
         st.builds(n.ListComprehension, inner, names, inner, maybe),
         st.builds(n.RangeOf, inner, inner),
         st.builds(n.Binary, st.sampled_from(["+", "-", "*", "div", "mod", "and", "or"]), inner, inner),

@@ -10,14 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interpreter.base.diagnostics import Diagnostic, render
+from interpreter.base.source import Excerpt
 from interpreter.language import nodes as n
 from interpreter.language import parse as p
-from interpreter.language.format import format_node
 from interpreter.language.grammar import grammar
-from interpreter.language.texts import Typed
+from tests.printed import format_node
 from tests.support import TIMES, rule_text
 
-Parse = Callable[[Typed], tuple[n.Node | None, list[Diagnostic]]]
+Parse = Callable[[Excerpt], tuple[n.Node | None, list[Diagnostic]]]
 
 PARSES: list[Parse] = [
     p.parse_function,

@@ -9,10 +9,10 @@ from typing import Any
 import lark
 import pytest
 
-from interpreter.base.source import SourceFile
+from interpreter.base.source import Excerpt, SourceFile
 from interpreter.language import grammar as g
 from interpreter.language import tables
-from interpreter.reading.yaml import Excerpt, Mapping, Scalar, Sequence, Value, excerpt, read_yaml
+from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value, excerpt, read_yaml
 
 RULESETS = Path(__file__).parents[2] / "rulesets"
 

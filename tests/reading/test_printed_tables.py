@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from interpreter.base.codes import meanings
 from interpreter.base.diagnostics import Diagnostic
-from interpreter.base.source import SourceFile
+from interpreter.base.source import Excerpt, SourceFile
 from interpreter.reading.printed_tables import Cell, PrintedTable, read_printed
-from interpreter.reading.yaml import Excerpt, Mapping, Scalar, excerpt, read_yaml
+from interpreter.reading.yaml import Mapping, Scalar, excerpt, read_yaml
 
 
 def printed(*lines: str, end: str = "\n") -> tuple[PrintedTable, list[Diagnostic]]:

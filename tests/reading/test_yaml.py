@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 
 from interpreter.base.codes import meanings
 from interpreter.base.diagnostics import Diagnostic, render, to_json
-from interpreter.base.source import SourceFile, Span
+from interpreter.base.source import Excerpt, SourceFile, Span
 from interpreter.engine.ruleset import load
 from interpreter.reading.yaml import (
     MAX_BYTES,
     MAX_DEPTH,
-    Excerpt,
     Mapping,
     Scalar,
     Sequence,

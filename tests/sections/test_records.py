@@ -9,11 +9,11 @@ import pytest
 
 from interpreter.authoring.file_syntax import check_alone
 from interpreter.base.paths import ruleset_roots
-from interpreter.base.source import SourceFile
+from interpreter.base.source import Excerpt, SourceFile
 from interpreter.language.parse import parse_as
 from interpreter.language.policies import is_nothing
 from interpreter.reading.files import Document, read_document
-from interpreter.reading.yaml import Excerpt, Mapping, excerpt, read_yaml
+from interpreter.reading.yaml import Mapping, excerpt, read_yaml
 from interpreter.sections.atoms import Whole
 from interpreter.sections.behaviour import Table
 from interpreter.sections.declarations import Entry, Layered

@@ -312,10 +312,10 @@ def _bare(node: nodes.Expr) -> tuple[Level, str]:
             return Level.POSTFIX, f"{node.name}({_aggregate_content(node)})"
         case nodes.ListLiteral():
             return Level.POSTFIX, f"[{_list(node.items)}]"
-        case nodes.ListFilter():
+        case nodes.ListComprehension(value=None):
             return Level.POSTFIX, f"[{_among(node.variable, node.items, Level.RANGE)}{_where(node.test)}]"
         case nodes.ListComprehension():
-            return Level.POSTFIX, f"[{_values(node.value, node)}]"
+            return Level.POSTFIX, f"[{_values(node)}]"
         case nodes.RangeOf():
             return Level.RANGE, f"{_expression(node.first, Level.SUM)} .. {_expression(node.last, Level.SUM)}"
         case nodes.Binary():
@@ -351,15 +351,16 @@ def _comparison(left: nodes.Expr, sign: str, right: nodes.Expr) -> tuple[Level, 
 def _aggregate_content(node: nodes.Aggregate) -> str:
     """Format the text within the brackets of an aggregate."""
     if node.value is not None:
-        return _values(node.value, node)
+        return _values(node)
     items = _among(node.variable, node.items, Level.RANGE)
     listed = ", as listed" if node.listed else ""
     return f"{items}{_where(node.test)}{_by(node.keys)}{listed}"
 
 
-def _values(value: nodes.Expr, node: nodes.ListComprehension | nodes.Aggregate) -> str:
+def _values(node: nodes.ListComprehension | nodes.Aggregate) -> str:
+    assert node.value is not None
     items = _among(node.variable, node.items, Level.DISJUNCTION)
-    return f"{_expression(value)} for {items}{_where(node.test)}"
+    return f"{_expression(node.value)} for {items}{_where(node.test)}"
 
 
 def _among(variable: str, items: nodes.Expr, level: Level) -> str:
