@@ -104,10 +104,10 @@ class Lexicon:
         """Yield the extent, the section and a description of each declaration in a file, innermost first. The section
         of one that is not in force is empty."""
         for section, entry in sections_of(document):
-            name, span = entry.key.text, entry.value.span
+            name = entry.key.text
             label = f"{WORDS.get(section, section)} `{name}`" + (f" ({document.id})" if section == "rules" else "")
             name = self.model.called(name, entry.key.span) if section == "rules" else name
-            yield range(span.start, span.end), self._in_force(section, name, entry.key), label
+            yield entry.extent, self._in_force(section, name, entry.key), label
         for key, value in ((entry.key, entry.value) for entry in document.root.entries):
             extent, name = range(key.span.start, value.span.end), key.text
             is_single = name in SINGLE_SECTIONS and name in self.sections

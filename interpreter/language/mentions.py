@@ -138,7 +138,7 @@ def _extent(span: Span) -> range:
 def holders_of(document: Document, span: Span) -> Iterator[Entry]:
     """Yield the declarations that hold a place."""
     for _, entry in sections_of(document):
-        if entry.value.span.start <= span.start < entry.value.span.end:
+        if span.start in entry.extent:
             yield entry
 
 

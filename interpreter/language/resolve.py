@@ -514,6 +514,8 @@ def parameters_of(names: Names, header: nodes.Header | None, file: str, report: 
         if type_ is None:
             remedy = f"say it once: `names: {{{each.name}: TYPE}}` in this file or the family"
             report(Diagnostic("E310", f"the name `{each.name}` has no type", each.span, help=remedy))
+        elif each.type is None and type_ == names.type(each.name):  # which it is called like
+            names.bind(each.span, *names.declares_type(each.name))
         parameters.append((each.name, type_ or NEVER))
     return tuple(parameters)
 

@@ -25,7 +25,7 @@ VERBS = ("replaces", "wraps", "amends", "removes")
 
 class Entry(Struct, frozen=True, dict=True):
     """Declaration of a name in one file. ``guards`` are the conditions of the enclosing parts; a rule that is
-    introduced has a ``head`` behind its name, such as ``(who, plant) -> int``."""
+    introduced has a ``head`` behind its name, such as ``(who, number) -> int``."""
 
     name: str
     file: str
@@ -46,6 +46,11 @@ class Entry(Struct, frozen=True, dict=True):
         if isinstance(self.value, Mapping):
             return self.value.entries
         return (YamlEntry(replace(self.key, text="is", value="is"), self.value),)
+
+    @property
+    def extent(self) -> range:
+        """Return the offsets of its head and its value."""
+        return range((self.head or self.value).span.start, self.value.span.end)
 
     def get(self, key: str) -> Value | None:
         return self.value.get(key) if isinstance(self.value, Mapping) else None

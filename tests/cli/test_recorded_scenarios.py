@@ -43,7 +43,7 @@ def test_a_second_scenario_is_added_and_a_refusal_is_one(run: Run, tmp_path: Pat
 
 def test_without_a_file_the_scenario_is_printed_and_nothing_else(run: Run) -> None:
     result = run(*RECORD, "--name", "it", input=f"{MOVES}1\n\n")
-    assert result.stdout.startswith('language: 1\nscenarios: goofspiel/recorded\nis:\n  - name: "it"\n')
+    assert result.stdout.startswith('language: 2\nscenarios: goofspiel/recorded\nis:\n  - name: "it"\n')
 
 
 @pytest.mark.parametrize("option", [("--to", "x.yaml"), ("--seed", "1"), ("--with", "half")])

@@ -70,7 +70,7 @@ def test_other_files_are_checked_against_a_text_that_is_not_saved(client: Client
     text = family.read_text(encoding="utf-8")
     client.open(overlay, OVERLAY)
     client.wait_for_codes(overlay, [])
-    client.open(family, text.replace("  bid_of:", "  bid_by:").replace("bid_of(", "bid_by("))
+    client.open(family, text.replace("bid_of(", "bid_by("))
     client.change(overlay, OVERLAY + "\n")
     told = client.wait_for_codes(overlay, ["E502", "E507"])
     assert "no file below declares it" in told[0]["message"]
@@ -93,7 +93,7 @@ def test_files_that_change_on_disk_are_looked_at_at_once(client: Client, overlay
     text = family.read_text(encoding="utf-8")
     client.wait_for_codes(overlay, [])
     try:
-        family.write_text(text.replace("  bid_of:", "  bid_by:").replace("bid_of(", "bid_by("), encoding="utf-8")
+        family.write_text(text.replace("bid_of(", "bid_by("), encoding="utf-8")
         client.tell("workspace/didChangeWatchedFiles", {"changes": [{"uri": family.as_uri(), "type": 2}]})
         client.wait_for_codes(overlay, ["E502", "E507"])
     finally:
@@ -129,9 +129,9 @@ def test_hover(client: Client, overlay: Path, piece: str, offset: int, says: str
 @pytest.mark.parametrize(
     ("piece", "offset", "file", "line"),
     [
-        ("base(who)", 0, "family.yaml", "  bid_of:"),
-        ("bid_of:", 0, "family.yaml", "  bid_of:"),
-        ("wraps: goofspiel", len("wraps: "), "family.yaml", "  bid_of:"),
+        ("base(who)", 0, "family.yaml", "  bid_of(who) -> int: first(who.offered).value"),
+        ("bid_of:", 0, "family.yaml", "  bid_of(who) -> int: first(who.offered).value"),
+        ("wraps: goofspiel", len("wraps: "), "family.yaml", "  bid_of(who) -> int: first(who.offered).value"),
         ("[goofspiel]", 1, "family.yaml", "family: goofspiel"),
         ("who.spent", len("who."), "family.yaml", "    spent: {zone: bid_card, order: kept}"),
         ("GO-1", 0, "flood.csv", "GO-1,rule,bidding,The bid is the value of the card."),

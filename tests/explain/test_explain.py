@@ -30,7 +30,7 @@ def test_a_rule_is_told_with_its_uppermost_layer_first() -> None:
     assert [part.file for part in found.parts] == ["power-grid/2018", "power-grid"]
     top, bottom = found.parts
     assert (top.covers, top.when) == ("wraps power-grid", "plant == discounted")
-    assert bottom.text == "(plant: plant) -> int: plant.number"
+    assert bottom.text == "plant.number"
     assert {quote.id: quote.text for quote in top.cites}["GU-117"].startswith("The plant under the discount marker")
     assert dict(found.facts) == {"form": "is", "takes": "plant: plant", "gives": "int"}
     rules = {"rule `may_offer` (power-grid)", "rule `opening_bids` (power-grid)"}
