@@ -123,7 +123,7 @@ def check_function(
     if isinstance(tree, nodes.Function) and constant is None:
         result = resolve_type(names, header.result, report) if header and header.result else NEVER
         if result == NEVER:
-            message = f"`{key.text}` needs a header with its result: `() -> type:`"
+            message = f"`{key.text}` needs a head with its result: `{key.text}() -> type:`"
             report(Diagnostic("E310", message, tree.span))
     frame = Frame()
     steps = Steps(names, frame, report, f"{rule}@0", file, result, pure=True)
@@ -248,7 +248,7 @@ class _Whole(Checker):
         constant = literal_type(tree) if below is None else None
         result = constant or result
         if form == "is" and result == NOTHING and tree is not None:
-            self.error("E310", f"`{name}` needs a header with its result: `() -> type:`", tree.span)
+            self.error("E310", f"`{name}` needs a head with its result: `{name}() -> type:`", tree.span)
             result = NEVER
         if form == "permits" and result != BOOL and header is not None:
             self.error("E310", "a verdict has no result type", header.span)

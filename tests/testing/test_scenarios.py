@@ -478,7 +478,7 @@ def test_a_helper_is_no_rule_of_the_game(folder: Path) -> None:
         ("a:\n  is: |\n    () -> int: b()\nb: {is: 2}", "then: [a() == 2]", "E301 unknown rule `b`"),
         ("a:\n  is: |\n    () -> int: a()", "then: [a() == 2]", "E301 unknown rule `a`"),
         ("a:\n  is: |\n    (n: int) -> int: n", "then: [a() == 2]", "E404 `a` takes 1 value, got 0"),
-        ("a:\n  is: who.taken", "then: [a() == 2]", "E310 `a` needs a header with its result: `() -> type:`"),
+        ("a:\n  is: who.taken", "then: [a() == 2]", "E310 `a` needs a head with its result: `a() -> type:`"),
         ("a:\n  is: |\n    () -> int:\n      paid = 2\n      return 2", "then: [a() == 2]", "E701"),
         ("a:\n  does: |\n    paid = 2", "given: |\n  a()", "E101 unknown key `does`"),
         ("a: {is: 2}", "when: [{by: 0, do: pull, number: = b}]", "E301 unknown name `b`"),
