@@ -41,7 +41,9 @@ def grafted(ruleset: Ruleset, other: Ruleset, section: str, name: str) -> Rulese
 
     Raises :class:`RulesetError` if the result is invalid, as when a name that the entry uses means something else here.
     """
-    composition = replace(ruleset.composition, sections=_with(ruleset.composition, other.composition, section, name))
+    own, foreign = ruleset.composition, other.composition
+    sections, names = _with(own, foreign, section, name), {**foreign.names, **own.names}
+    composition = replace(own, sections=sections, names=names)
     model, diagnostics = check(composition, {**other.statements, **ruleset.statements})
     if errors := [diagnostic for diagnostic in diagnostics if diagnostic.severity == "error"]:
         raise RulesetError(errors)
@@ -56,9 +58,10 @@ def _with(own: Composition, other: Composition, section: str, name: str) -> dict
         return sections
     sections.setdefault(section, {})[name] = layers
     known = {word for key in _BROUGHT for word in sections.get(key, {})}
+    types = {key.text: type_.text for names in other.names.values() for key, type_ in names if type_ is not None}
     waiting = list(layers)
     while waiting:
-        for word in set(_names(waiting.pop())) - known:
+        for word in set(_names(waiting.pop(), types)) - known:
             known.add(word)
             for key in _BROUGHT:
                 if needed := other.layers(key, word):
@@ -67,7 +70,10 @@ def _with(own: Composition, other: Composition, section: str, name: str) -> dict
     return sections
 
 
-def _names(entry: Entry) -> Iterator[str]:
+def _names(entry: Entry, types: dict[str, str]) -> Iterator[str]:
+    """Yield the words in the texts of an entry, and in the types of its parameters."""
+    for word in _NAME.findall(entry.head.text) if entry.head is not None else ():
+        yield from (word, *_NAME.findall(types.get(word, "")))
     yield from (word for guard in entry.guards for word in _NAME.findall(guard.text))
     yield from (word for text in _texts([entry.value]) for word in _NAME.findall(text))
 

@@ -108,8 +108,7 @@ class _Things(Reader):
 
     def names_with_types(self) -> None:
         """Read what each file says of the types of parameters."""
-        for document in self.composition.documents:
-            self.model.names[document.id] = self.types(document.head.names)
+        self.model.names.update((file, self.types(names)) for file, names in self.composition.names.items())
 
     def _distinct(self, sections: tuple[str, ...], use: str, own: Container[str]) -> None:
         first: dict[str, Entry] = {}

@@ -64,6 +64,8 @@ class Composition(Struct, frozen=True):
     about: str = ""
     own_rules: dict[str, dict[str, str]] = {}
     """By file, the local rules whose names other files use too, with their unique names."""
+    names: dict[str, tuple[tuple[Scalar, Scalar | None], ...]] = {}
+    """By file, the types of parameters that it says by their names."""
 
     def layers(self, section: str, name: str) -> list[Entry]:
         return self.sections.get(section, {}).get(name, [])
@@ -337,6 +339,7 @@ def _layered(ruleset: Document, family: Document, stack: list[Document]) -> Comp
         sections,
         ruleset.head.about,
         own_rules.names,
+        {document.id: document.head.names for document in stack},
     )
 
 
