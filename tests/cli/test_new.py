@@ -54,7 +54,7 @@ def test_what_is_new_validates_and_runs(run: Run, folder: Path, name: str) -> No
     for path in files(folder):
         text = path.read_text(encoding="utf-8")
         assert "«" not in text
-        assert text.startswith(("# ", "language: 1\n"))
+        assert text.startswith(("# ", "language: 2\n"))
         for here in (folder, Path.home(), Path.cwd(), schema_folder(), Path(sys.prefix)):
             assert str(here) not in text, "no path of a machine stands in a file"
     assert run("fmt", "--check", ".").exit_code == 0
