@@ -18,7 +18,7 @@ from interpreter.base.yaml_values import word
 from interpreter.language import nodes
 from interpreter.language.check import check_function, literal_type
 from interpreter.language.model import RuleLayer
-from interpreter.language.parse import parse_function, parse_verdict
+from interpreter.language.parse import parse_function, parse_verdict, read_once
 from interpreter.language.reporter import Report
 from interpreter.language.resolve import Names
 from interpreter.language.texts import Body, headed, parsed, type_of
@@ -51,7 +51,15 @@ class Helper(Struct, frozen=True):
 def helpers_in(file: Mapping, report: Report) -> tuple[Helper, ...]:
     """Return the helpers in a file, without those that cannot be parsed. What it says of the types of parameters is
     filled in."""
-    helpers: list[Helper] = []
+    helpers, diagnostics = read_once(file, partial(_read, file), "helpers")
+    for diagnostic in diagnostics:
+        report(diagnostic)
+    return helpers
+
+
+def _read(file: Mapping) -> tuple[tuple[Helper, ...], list[Diagnostic]]:
+    helpers, diagnostics = list[Helper](), list[Diagnostic]()
+    report = diagnostics.append
     types = {key.text: type_of(value, report) for key, value in Naming(file).names}
     current = word(file.get("language")) == "2"
     for key, value in Helpers.read(file.get("rules")):
@@ -60,7 +68,7 @@ def helpers_in(file: Mapping, report: Report) -> tuple[Helper, ...]:
         function, verdict = parsed(helper.is_, parse_function, report), parsed(helper.permits, parse_verdict, report)
         if (tree := function or verdict) is not None:
             helpers.append(Helper(name, _typed(headed(tree, head, report, current=current), types)))
-    return tuple(helpers)
+    return tuple(helpers), diagnostics
 
 
 def _typed(tree: Body, types: dict[str, nodes.Type | None]) -> Body:
