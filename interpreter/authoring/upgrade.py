@@ -8,26 +8,27 @@ a function of one line becomes a line.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from textwrap import dedent, indent
+from textwrap import indent
 
 from msgspec import Struct
 
-from interpreter.base.diagnostics import Diagnostic
-from interpreter.base.source import SourceFile
+from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.source import SourceFile, Span
 from interpreter.base.yaml_values import Entry as YamlEntry
 from interpreter.base.yaml_values import Mapping as YamlMapping
-from interpreter.base.yaml_values import Scalar, Value
+from interpreter.base.yaml_values import Scalar, Value, word
 from interpreter.language import nodes
 from interpreter.language.file_layout import tidy
 from interpreter.language.parse import parse_as
 from interpreter.language.rule_layout import tokens_of
+from interpreter.language.syntax_errors import code_of
 from interpreter.reading.compose import parts_of
-from interpreter.reading.files import Document, read_document, shelf_for
+from interpreter.reading.files import KINDS, Document, read_document, shelf_for
 from interpreter.reading.yaml import excerpt
 from interpreter.reading.yaml_layout import WIDTH
+from interpreter.sections.declarations import VERBS, name_and_head
 from interpreter.sections.documents import Naming, Sections
 from interpreter.sections.starts import Start
 
@@ -54,14 +55,19 @@ class _Text(Struct, frozen=True):
     in_braces: bool
 
     @property
-    def is_layer(self) -> bool:
-        verbs = ("wraps", "replaces", "removes")
-        return isinstance(self.value, YamlMapping) and any(verb in self.value for verb in verbs)
+    def below(self) -> str:
+        """Return the file whose rule a layer covers; empty for a rule that is introduced."""
+        covers = (word(self.value.get(verb)) for verb in VERBS) if isinstance(self.value, YamlMapping) else ()
+        return next(filter(None, covers), "")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.parameters)
 
     @property
     def head(self) -> str:
         """Return what stands behind the name in the key."""
-        names = ", ".join(name for name, _ in self.parameters)
+        names = ", ".join(self.names)
         if self.result:
             return f"({names}) -> {self.result}"
         return f"({names})" if names else ""
@@ -75,24 +81,31 @@ def upgraded(file: SourceFile, path: Path) -> tuple[str | None, list[Diagnostic]
     document, diagnostics = read_document(file, path)
     if document is None or document.root["language"].span.text == "2":
         return file.text if document is not None else None, diagnostics
-    family = {} if document.kind in ("family", "library") else _of_family(document)
-    own = _types_in(document) if document.kind == "family" else {}
-    for name, type_ in _parameters(document):
-        if own.get(name, family.get(name, name)) != type_:
-            if own.get(name, type_) != type_:
-                message = f"`{name}` is of the types {own[name]} and {type_} here"
-                return None, [Diagnostic("E310", message, document.root.span, help="rename one of them first")]
-            own[name] = type_
-    edits = [edit for text in _texts(document) for edit in _edits(file.text, text)]
+    said = {key.text: value.text for key, value in Naming(document.root).names if value is not None}
+    family = said if document.kind in ("family", "library") else _of_family(document) | said
+    texts = list(_texts(document))
+    heads = {text.key for text in texts if text.head and (not text.below or _names_below(document, text) != text.names)}
+    used: dict[str, tuple[str, Span]] = {}
+    for text in (text for text in texts if text.key in heads):
+        for name, type_ in text.parameters:
+            first, at = used.setdefault(name, (type_, text.key.span))
+            if first != type_:
+                message, note = f"`{name}` is of the type {type_} here, but elsewhere {first}", Note("there", at)
+                return None, [Diagnostic("E310", message, text.key.span, (note,), "rename one of them first")]
+    own = {name: type_ for name, (type_, _) in used.items() if family.get(name, name) != type_}
+    if own and said:
+        message = f"`names` must also say `{'`, `'.join(f'{name}: {type_}' for name, type_ in own.items())}`"
+        return None, [Diagnostic("E310", message, document.root["names"].span)]
+    edits = [edit for text in texts for edit in _edits(file.text, text, keeps_head=text.key in heads)]
     language = document.root["language"].span
     edits.append((language.start, language.end, "2"))
     if own:
-        at = _below_head(document)
-        edits.append((at, at, _names(own)))
-    text = file.text
-    for start, end, new in sorted(edits, reverse=True):
-        text = text[:start] + new + text[end:]
-    return tidy(SourceFile(file.name, text))
+        at_names = _below_head(document)
+        edits.append((at_names, at_names, _names(own)))
+    new = file.text
+    for start, end, replacement in sorted(edits, reverse=True):
+        new = new[:start] + replacement + new[end:]
+    return tidy(SourceFile(file.name, new))
 
 
 def _of_family(document: Document) -> Types:
@@ -100,22 +113,23 @@ def _of_family(document: Document) -> Types:
     family, _ = shelf_for(document.path).read("family", document.id.partition("/")[0])
     if family is None:
         return {}
+    pairs = {pair for text in _texts(family) if not text.below for pair in text.parameters}
+    types = dict(pairs) if len(dict(pairs)) == len(pairs) else {}  # else it cannot be converted
     said = {key.text: value.text for key, value in Naming(family.root).names if value is not None}
-    return _types_in(family) | said
+    return {name: type_ for name, type_ in types.items() if name != type_} | said
 
 
-def _types_in(document: Document) -> Types:
-    """Return the types that most parameters of each name have in a file, besides types of the same name."""
-    counted = Counter(_parameters(document))
-    types: Types = {}
-    for (name, type_), _ in sorted(counted.items(), key=lambda item: -item[1]):
-        types.setdefault(name, type_)
-    return {name: type_ for name, type_ in types.items() if name != type_}
-
-
-def _parameters(document: Document) -> Iterator[tuple[str, str]]:
-    """Yield the parameters of the rules that a file introduces, with their types."""
-    return (pair for text in _texts(document) if not text.is_layer for pair in text.parameters)
+def _names_below(document: Document, layer: _Text) -> tuple[str, ...] | None:
+    """Return the names of the parameters that a layer has if it repeats no head; None if they are not known."""
+    shelf, name = shelf_for(document.path), name_and_head(layer.key)[0].text
+    files = (shelf.read(kind, layer.below)[0] for kind in KINDS if shelf.find(kind, layer.below) is not None)
+    for text in (text for file in files if file is not None for text in _texts(file)):
+        key, head = name_and_head(text.key)
+        if key.text == name and head is not None:
+            return tuple(re.findall(r"[a-z_0-9]+", head.text.partition(")")[0]))
+        if key.text == name:
+            return text.names if text.body is not None or not text.below else _names_below(document, text)
+    return None
 
 
 def _texts(document: Document) -> Iterator[_Text]:
@@ -137,39 +151,49 @@ def _text(entry: YamlEntry, *, in_braces: bool) -> _Text | None:
             header = tree.header if isinstance(tree, nodes.Function | nodes.Procedure | nodes.Verdict) else None
             if header is None:
                 return _Text(entry.key, value, text, form, (), "", None, in_braces)
-            parameters = tuple((each.name, each.type.span.text) for each in header.parameters if each.type)
-            result = header.result.span.text if header.result is not None else ""
+            parameters = tuple((each.name, _in_a_row(each.type)) for each in header.parameters if each.type)
+            result = _in_a_row(header.result) if header.result is not None else ""
             return _Text(entry.key, value, text, form, parameters, result, _body(text.text, _TEXTS[form]), in_braces)
     return None
 
 
+def _in_a_row(type_: nodes.Type) -> str:
+    return " ".join(type_.span.text.split())
+
+
 def _body(text: str, start: Start) -> str:
     """Return rule text without its header."""
-    depth = 0
-    for token in tokens_of(text, start):
+    depth, tokens = 0, tokens_of(text, start)
+    begin = next(token.start_pos or 0 for token in tokens if str(token) == "(")
+    for token in tokens:
         depth += {"(": 1, ")": -1}.get(str(token), 0)
         if str(token) == ":" and not depth:
             end = token.end_pos or 0
-            before = text[: text.index("(")].strip("\n")
+            before = text[:begin].strip("\n")
             first, _, rest = text[end:].partition("\n")
             body = f"{first.strip()}\n{rest}" if first.strip() and not first.strip().startswith("#") else None
-            block = f"{first.strip()}\n{dedent(rest)}" if first.strip() else dedent(rest)
+            margin = min(
+                (len(line) - len(line.lstrip()) for line in rest.split("\n") if code_of(line).strip()), default=0
+            )
+            lines = (line[min(margin, len(line) - len(line.lstrip())) :] for line in rest.split("\n"))
+            block = "\n".join((*filter(None, (first.strip(),)), *lines))
             return "\n".join(filter(None, (before, (body or block).strip("\n"))))
     return text
 
 
-def _edits(source: str, rule: _Text) -> Iterator[tuple[int, int, str]]:
-    if rule.head and not rule.is_layer:
+def _edits(source: str, rule: _Text, *, keeps_head: bool) -> Iterator[tuple[int, int, str]]:
+    if keeps_head:
         head = f"{rule.key.text}{rule.head}"
         yield rule.key.span.start, rule.key.span.end, f'"{head}"' if rule.in_braces and "," in head else head
     body = (rule.text.text if rule.body is None else rule.body).rstrip("\n")
-    if "\n" not in body:
+    if "\n" not in body and rule.form == "permits" and '"' not in body:
         body = re.sub(" +cites ", " cites ", body)
     margin = rule.key.span.start - source.rfind("\n", 0, rule.key.span.start) - 1
     whole, text = rule.value.span, rule.text.span
     opener = source[rule.key.span.end : text.start] + text.text.partition("\n")[0]
+    opener += source[text.end : whole.end] if rule.text.style != "literal" else ""
     alone = isinstance(rule.value, YamlMapping) and rule.value.keys() == ["is"] and "#" not in opener
-    width = margin + len(rule.key.text) + (0 if rule.is_layer else len(rule.head)) + len(body)
+    width = margin + len(rule.key.text) + (len(rule.head) if keeps_head else 0) + len(body)
     unsafe = _UNSAFE_IN_BRACES if rule.in_braces else _UNSAFE
     if alone and not unsafe.search(body) and width + 2 <= WIDTH:
         start = rule.key.span.end + source[rule.key.span.end :].index(":") + 1
@@ -177,14 +201,18 @@ def _edits(source: str, rule: _Text) -> Iterator[tuple[int, int, str]]:
     elif alone and rule.text.style == "literal":
         start = rule.key.span.end + source[rule.key.span.end :].index(":") + 1
         yield start, text.end, f" |\n{indent(body, ' ' * (margin + 2))}"
-    elif rule.is_layer and not rule.in_braces and (line := _in_a_line(rule, body, margin)):
+    elif rule.below and not rule.in_braces and "#" not in opener and (line := _in_a_line(rule, body, margin)):
         start = rule.key.span.end + source[rule.key.span.end :].index(":") + 1
         yield start, whole.end, f" {line}"
     elif rule.text.style != "literal":
         if rule.body is not None:
             quote = rule.text.style == "quoted"
             yield text.start + quote, text.end - quote, body
-    elif not _UNSAFE.search(body) and margin + len(rule.form) + len(body) + 4 <= WIDTH:
+    elif (
+        "#" not in text.text.partition("\n")[0]
+        and not _UNSAFE.search(body)
+        and margin + len(rule.form) + len(body) + 4 <= WIDTH
+    ):
         yield text.start, text.end, body
     elif rule.body is not None:
         before = source[source.rfind("\n", 0, text.start) + 1 :]

@@ -180,7 +180,7 @@ class _Whole(Checker):
         self.statements = statements
         self.bodies: dict[tuple[str, int], Body | None] = {}
         self.decisions = Decisions(composition, self.report)
-        self.current = {each.id for each in composition.documents if word(each.head.language) == "2"}
+        self.current = {(each.kind, each.id) for each in composition.documents if word(each.head.language) == "2"}
         self.unread = False
         """True if the text of a procedure could not be parsed."""
 
@@ -212,7 +212,7 @@ class _Whole(Checker):
                 self._header(name, index, entry, form, tree)
 
     def _parse_rule(self, entry: Entry) -> tuple[Form, Body | None]:
-        current = entry.file in self.current
+        current = (entry.kind, entry.file) in self.current
         form, tree = self.once(("rule",), (entry,), partial(_parsed_rule, entry, self.report, current=current))
         return form, self._widened(tree) if form == "does" else tree
 

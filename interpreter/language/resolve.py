@@ -508,12 +508,14 @@ MAKERS = (*COLLECTIONS, *OF_CARDS, *OF_TOKENS)
 
 def parameters_of(names: Names, header: nodes.Header | None, file: str, report: Report) -> tuple[tuple[str, Type], ...]:
     """Return the parameters of a rule with their types."""
-    parameters = []
+    parameters: list[tuple[str, Type]] = []
     for each in header.parameters if header is not None else ():
         type_ = resolve_type(names, each.type, report) if each.type is not None else names.parameter(each.name, file)
         if type_ is None:
             remedy = f"say it once: `names: {{{each.name}: TYPE}}` in this file or the family"
             report(Diagnostic("E310", f"the name `{each.name}` has no type", each.span, help=remedy))
+        elif each.name in dict(parameters):
+            report(Diagnostic("E501", f"`{each.name}` is a parameter already", each.span))
         elif each.type is None and type_ == names.type(each.name):  # which it is called like
             names.bind(each.span, *names.declares_type(each.name))
         parameters.append((each.name, type_ or NEVER))

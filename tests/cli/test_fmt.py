@@ -103,7 +103,7 @@ NEW = """\
 language: 2
 family: old
 title: Old
-names: {n: int, who: seat, them: list of int}
+names: {who: seat, n: int, them: list of int}
 
 # Where the values come from.
 seats:
@@ -158,5 +158,37 @@ def test_a_name_of_two_types_is_not_upgraded(run: Run, tmp_path: Path) -> None:
     )
     result = run("fmt", "--upgrade", str(path))
     assert result.exit_code == 1
-    assert "`n` is of the types int and seat here" in result.stderr
+    assert "`n` is of the type seat here, but elsewhere int" in result.stderr
     assert path.read_text(encoding="utf-8").startswith("language: 1")
+
+
+def test_an_upgrade_keeps_what_layers_mean_and_comments(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "old" / "overlays").mkdir(parents=True)
+    overlay = tmp_path / "old" / "overlays" / "more.yaml"
+    (tmp_path / "old" / "family.yaml").write_text(OLD, encoding="utf-8")
+    overlay.write_text(
+        "language: 1\noverlay: old/more\nover: [old]\nrules:\n"
+        "  most:  # other names\n    wraps: old\n    is: |\n      # see (a)\n"
+        "      (me: seat, k: int) -> int:\n        k + 1\n      # below\n"
+        "  hand_size:\n    # why\n    replaces: old\n    is: 6\n"
+        "  both:\n    replaces: old\n    is: |  # in a line\n      (who: seat, n: int) -> int: n\n",
+        encoding="utf-8",
+    )
+    assert run("fmt", "--upgrade", str(tmp_path)).exit_code == 0
+    assert overlay.read_text(encoding="utf-8") == (
+        "language: 2\noverlay: old/more\nover: [old]\nnames: {me: seat, k: int}\n\nrules:\n"
+        "  most(me, k) -> int:  # other names\n    wraps: old\n    is: |\n      # see (a)\n"
+        "      k + 1\n      # below\n"
+        "  hand_size:\n    # why\n    replaces: old\n    is: 6\n"
+        "  both:\n    replaces: old\n    is: |  # in a line\n      n\n"
+    )
+
+
+def test_a_parameter_called_like_its_type_is_no_other_parameter(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "family.yaml"
+    path.write_text(
+        "language: 1\nfamily: old\nrules:\n  a: {is: '(card: card) -> bool: yes'}\n"
+        "  b: {is: '(card: plan) -> int: 1'}\n",
+        encoding="utf-8",
+    )
+    assert "`card` is of the type plan here, but elsewhere card" in run("fmt", "--upgrade", str(path)).stderr
