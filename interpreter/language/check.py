@@ -248,7 +248,8 @@ class _Whole(Checker):
         constant = literal_type(tree) if below is None else None
         result = constant or result
         if form == "is" and result == NOTHING and tree is not None:
-            self.error("E310", f"`{name}` needs a head with its result: `{name}() -> type:`", tree.span)
+            head = f"{name}({', '.join(parameter for parameter, _ in parameters)}) -> type"
+            self.error("E310", f"`{name}` needs a head with its result: `{head}:`", tree.span)
             result = NEVER
         if form == "permits" and result != BOOL and header is not None:
             self.error("E310", "a verdict has no result type", header.span)

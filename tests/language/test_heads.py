@@ -78,7 +78,7 @@ def test_a_layer_repeats_no_head_and_uses_the_names_of_the_rule_below(tmp_path: 
         ("f(x) -> int: 1", "E310", "the name `x` has no type"),
         ("f(n, n) -> int: n", "E501", "`n` is a parameter already"),
         ("f(n) -> inn: 1", "E305", "unknown type `inn`; did you mean `int`?"),
-        ("f(n): {is: n}", "E310", "`f` needs a head with its result: `f() -> type:`"),
+        ("f(n): {is: n}", "E310", "`f` needs a head with its result: `f(n) -> type:`"),
         ("f: {is: '(n: int) -> int: n'}", "E310", "the head of a rule is its key, so its text has none"),
         ("f(n) -> int: {is: '(n: int) -> int: n'}", "E310", "the head of a rule is its key, so its text has none"),
         ("'f(n: int) -> int': 1", "E106", "got the name `f(n: int) -> int`, want a name of lower-case words"),
