@@ -28,15 +28,17 @@ from interpreter.reading.compose import parts_of
 from interpreter.reading.files import KINDS, Document, read_document, shelf_for
 from interpreter.reading.yaml import excerpt
 from interpreter.reading.yaml_layout import WIDTH
+from interpreter.sections.behaviour import Rule
 from interpreter.sections.declarations import VERBS, name_and_head
 from interpreter.sections.documents import Naming, Sections
 from interpreter.sections.starts import Start
+from interpreter.sections.vocabulary import Code
 
 __all__ = ["upgraded"]
 
 Types = dict[str, str]
 """Types of parameters by name."""
-_TEXTS: dict[str, Start] = {"is": "function", "does": "procedure", "permits": "verdict"}
+_TEXTS = {key: form.start for key in Rule.one_of if isinstance(form := Rule.forms[key], Code)}
 _UNSAFE = re.compile(r"^[^\w(]|^- |: |:$| #|\n|^(yes|no|none)$")
 """Rule text that is not the same without quotes."""
 _UNSAFE_IN_BRACES = re.compile(rf"{_UNSAFE.pattern}|[,\[\]{{}}]")
@@ -81,7 +83,7 @@ def upgraded(file: SourceFile, path: Path) -> tuple[str | None, list[Diagnostic]
     document, diagnostics = read_document(file, path)
     if document is None or document.root["language"].span.text == "2":
         return file.text if document is not None else None, diagnostics
-    said = {key.text: value.text for key, value in Naming(document.root).names if value is not None}
+    said = _said(document)
     family = said if document.kind in ("family", "library") else _of_family(document) | said
     texts = list(_texts(document))
     heads = {text.key for text in texts if text.head and (not text.below or _names_below(document, text) != text.names)}
@@ -115,8 +117,11 @@ def _of_family(document: Document) -> Types:
         return {}
     pairs = {pair for text in _texts(family) if not text.below for pair in text.parameters}
     types = dict(pairs) if len(dict(pairs)) == len(pairs) else {}  # else it cannot be converted
-    said = {key.text: value.text for key, value in Naming(family.root).names if value is not None}
-    return {name: type_ for name, type_ in types.items() if name != type_} | said
+    return {name: type_ for name, type_ in types.items() if name != type_} | _said(family)
+
+
+def _said(document: Document) -> Types:
+    return {key.text: value.text for key, value in Naming(document.root).names if value is not None}
 
 
 def _names_below(document: Document, layer: _Text) -> tuple[str, ...] | None:
@@ -151,14 +156,10 @@ def _text(entry: YamlEntry, *, in_braces: bool) -> _Text | None:
             header = tree.header if isinstance(tree, nodes.Function | nodes.Procedure | nodes.Verdict) else None
             if header is None:
                 return _Text(entry.key, value, text, form, (), "", None, in_braces)
-            parameters = tuple((each.name, _in_a_row(each.type)) for each in header.parameters if each.type)
-            result = _in_a_row(header.result) if header.result is not None else ""
+            parameters = tuple((each.name, each.type.span.on_one_line) for each in header.parameters if each.type)
+            result = header.result.span.on_one_line if header.result is not None else ""
             return _Text(entry.key, value, text, form, parameters, result, _body(text.text, _TEXTS[form]), in_braces)
     return None
-
-
-def _in_a_row(type_: nodes.Type) -> str:
-    return " ".join(type_.span.text.split())
 
 
 def _body(text: str, start: Start) -> str:
@@ -189,35 +190,29 @@ def _edits(source: str, rule: _Text, *, keeps_head: bool) -> Iterator[tuple[int,
     if "\n" not in body and rule.form == "permits" and '"' not in body:
         body = re.sub(" +cites ", " cites ", body)
     margin = rule.key.span.start - source.rfind("\n", 0, rule.key.span.start) - 1
-    whole, text = rule.value.span, rule.text.span
-    opener = source[rule.key.span.end : text.start] + text.text.partition("\n")[0]
+    whole, text, colon = rule.value.span, rule.text.span, source.index(":", rule.key.span.end) + 1
+    first = text.text.partition("\n")[0]
+    opener = source[rule.key.span.end : text.start] + first
     opener += source[text.end : whole.end] if rule.text.style != "literal" else ""
     alone = isinstance(rule.value, YamlMapping) and rule.value.keys() == ["is"] and "#" not in opener
     width = margin + len(rule.key.text) + (len(rule.head) if keeps_head else 0) + len(body)
     unsafe = _UNSAFE_IN_BRACES if rule.in_braces else _UNSAFE
     if alone and not unsafe.search(body) and width + 2 <= WIDTH:
-        start = rule.key.span.end + source[rule.key.span.end :].index(":") + 1
-        yield start, whole.end, f" {body}"
+        yield colon, whole.end, f" {body}"
     elif alone and rule.text.style == "literal":
-        start = rule.key.span.end + source[rule.key.span.end :].index(":") + 1
-        yield start, text.end, f" |\n{indent(body, ' ' * (margin + 2))}"
+        yield colon, text.end, f" |\n{indent(body, ' ' * (margin + 2))}"
     elif rule.below and not rule.in_braces and "#" not in opener and (line := _in_a_line(rule, body, margin)):
-        start = rule.key.span.end + source[rule.key.span.end :].index(":") + 1
-        yield start, whole.end, f" {line}"
+        yield colon, whole.end, f" {line}"
     elif rule.text.style != "literal":
         if rule.body is not None:
             quote = rule.text.style == "quoted"
             yield text.start + quote, text.end - quote, body
-    elif (
-        "#" not in text.text.partition("\n")[0]
-        and not _UNSAFE.search(body)
-        and margin + len(rule.form) + len(body) + 4 <= WIDTH
-    ):
+    elif "#" not in first and not _UNSAFE.search(body) and margin + len(rule.form) + len(body) + 4 <= WIDTH:
         yield text.start, text.end, body
     elif rule.body is not None:
         before = source[source.rfind("\n", 0, text.start) + 1 :]
         step = len(before) - len(before.lstrip()) + 2
-        yield text.start, text.end, f"{text.text.partition(chr(10))[0]}\n{indent(body, ' ' * step)}"
+        yield text.start, text.end, f"{first}\n{indent(body, ' ' * step)}"
 
 
 def _in_a_line(rule: _Text, body: str, margin: int) -> str | None:

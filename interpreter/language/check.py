@@ -123,8 +123,7 @@ def check_function(
     if isinstance(tree, nodes.Function) and constant is None:
         result = resolve_type(names, header.result, report) if header and header.result else NEVER
         if result == NEVER:
-            message = f"`{key.text}` needs a head with its result: `{key.text}() -> type:`"
-            report(Diagnostic("E310", message, tree.span))
+            report(_headless(key.text, parameters, tree.span))
     frame = Frame()
     steps = Steps(names, frame, report, f"{rule}@0", file, result, pure=True)
     _add_parameters(steps, parameters, header)
@@ -132,6 +131,12 @@ def check_function(
     signature = Signature(f"{rule}@0", form, parameters, result, key.span, constant=constant is not None)
     body = _checked_body(tree, steps, signature, report)
     return signature, steps.layer(rule, body, key.span, parameters, form)
+
+
+def _headless(name: str, parameters: tuple[tuple[str, Type], ...], span: Span) -> Diagnostic:
+    """Return the error for a function without a result."""
+    head = f"{name}({', '.join(parameter for parameter, _ in parameters)}) -> type"
+    return Diagnostic("E310", f"`{name}` needs a head with its result: `{head}:`", span)
 
 
 def _add_parameters(steps: Steps, parameters: Iterable[tuple[str, Type]], header: nodes.Header | None) -> None:
@@ -248,8 +253,7 @@ class _Whole(Checker):
         constant = literal_type(tree) if below is None else None
         result = constant or result
         if form == "is" and result == NOTHING and tree is not None:
-            head = f"{name}({', '.join(parameter for parameter, _ in parameters)}) -> type"
-            self.error("E310", f"`{name}` needs a head with its result: `{head}:`", tree.span)
+            self.report(_headless(name, parameters, tree.span))
             result = NEVER
         if form == "permits" and result != BOOL and header is not None:
             self.error("E310", "a verdict has no result type", header.span)

@@ -92,3 +92,17 @@ def test_a_wrong_head_is_told(tmp_path: Path, rule: str, code: str, message: str
 
 def test_texts_of_the_first_version_may_have_headers(tmp_path: Path) -> None:
     assert told(tmp_path, "f: {is: '(n: int) -> int: n'}\n", FAMILY) == []
+
+
+def test_blocks_of_a_model_come_in_the_order_of_the_rules(tmp_path: Path) -> None:
+    later = "later:\n  does: |\n    at end of phase:\n      amount = 3\n"
+    path = write(tmp_path, "at end of phase:\n  amount = 1\nend game", later)
+    overlay = tmp_path / "small" / "overlays" / "more.yaml"
+    overlay.parent.mkdir()
+    overlay.write_text(
+        "language: 2\noverlay: small/more\nover: [small]\nrules:\n  act:\n    wraps: small\n    does: |\n"
+        "      at end of phase:\n        amount = 2\n      base()\n",
+        encoding="utf-8",
+    )
+    path.write_text(f"{path.read_text(encoding='utf-8')}overlays: [small/more]\n", encoding="utf-8")
+    assert [name.partition("/")[0] for name in loaded(path).model.blocks] == ["act@0", "act@1", "later@0"]
