@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from time import monotonic
+from time import monotonic, process_time
 from typing import TYPE_CHECKING, cast
 
 import click
@@ -211,7 +211,7 @@ def _begun(crew: Crew, stack: ExitStack) -> Iterator[Crew]:
 
 def _cpu_seconds() -> float:
     """Return the CPU time of this process and of those that it started and that have ended."""
-    return sum(os.times()[:4])
+    return process_time() + sum(os.times()[2:4])
 
 
 def _play(
