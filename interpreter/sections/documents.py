@@ -246,16 +246,11 @@ class Overlay(File, Naming, Sections, Paired, title="an overlay"):
     layer = OneOf("`last`: this overlay lies over every other file.", "last", default="")
 
 
-class Library(File, Naming, title="a library", content=("records", "events", "rules", "tables", "says")):
-    """Rules, records and events without state, imported with `uses`."""
+class Library(File, Naming, Sections, title="a library"):
+    """Sections that several families import with `uses`, or that a family keeps in a file of their own."""
 
     library = PathId("The id of the library.", required=True)
     uses = ids("library")("The imported libraries.")
-    records = Sections.records()
-    events = Sections.events()
-    rules = Rules()
-    tables = Sections.tables()
-    says = Sections.says()
 
 
 class PoliciesFile(File, Naming, title="policies", content=("weights", "rules", "is")):
