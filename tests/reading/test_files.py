@@ -27,6 +27,7 @@ FILES = {
     "game/waivers.yaml": "waivers: game",
     "game/words/de.yaml": "words: game/de",
     "game/land-first.yaml": "ruleset: land-first\nfamily: game\nedition: game/first\nmap: game/land\ndeck: game/cards",
+    "game/rulesets/many.yaml": 'rulesets: game/many\ncalled: "{map}-many"',
     "common/shared.yaml": "library: common/shared",
 }
 
@@ -50,12 +51,13 @@ def codes(found: list[Diagnostic]) -> list[str]:
 
 
 IDS = {
-    "ruleset": ["land-first"],
+    "ruleset": ["land-first", "land-many"],
     "family": ["game"],
     "edition": ["game/2.0", "game/first"],
     "map": ["game/land"],
     "deck": ["game/cards"],
     "overlay": ["game/more"],
+    "rulesets": ["game/many"],
     "library": ["common/shared"],
     "policies": ["game/bots"],
     "scenarios": ["game/tests"],

@@ -28,6 +28,7 @@ HEADERS = {
     "map": "map: x/a\n",
     "deck": "deck: x/a\ncards: {z: 1}\n",
     "overlay": "overlay: x/a\nover: [x/b]\n",
+    "rulesets": 'rulesets: x/a\ncalled: "{map}-a"\ntitle: "{map}"\n',
     "library": "library: x/a\n",
     "policies": "policies: x/a\nis: {}\n",
     "scenarios": "scenarios: x/a\nis: [{name: a, ruleset: b}]\n",
