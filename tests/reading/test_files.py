@@ -75,7 +75,7 @@ def test_each_kind_is_found_listed_and_read(root: Path, kind: str) -> None:
         assert found == []
         assert document is not None
         assert (document.kind, document.id, document.path) == (kind, id, shelf.find(kind, id))
-        by_path, found = shelf.read_path(document.path)
+        by_path, found = shelf.read_path(document.address)
         assert found == []
         assert by_path is not None
         assert (by_path.kind, by_path.id) == (kind, id)

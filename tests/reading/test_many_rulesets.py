@@ -81,7 +81,7 @@ def test_it_is_found_by_the_path_that_a_file_of_its_own_would_have(
         assert (ruleset.id, ruleset.title) == ("hills-new", "Hills, new")
     _, document, found = find("small/hills-nwe.yaml")
     assert document is None
-    assert found[0].message == "no file `small/hills-nwe.yaml`; did you mean `hills-new`?"
+    assert found[0].message.startswith("no file `small/hills-nwe.yaml`")
 
 
 def test_a_load_depends_on_no_other_map(root: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_load_depends_on_no_other_map(root: Path) -> None:
         Shelf([root]).read("ruleset", "isles-new")
     other.write_text(other.read_text(encoding="utf-8") + "# changed\n", encoding="utf-8")
     assert evidence.holds()
-    add_map(root, "isles", "Other isles")
+    add(root, "rulesets", "new", MANY.format(name="new") + "without: [small/isles]\n")
     assert not evidence.holds()
 
 

@@ -64,7 +64,7 @@ def kind_of_block(block: str) -> tuple[str, str]:
         return "map", HEADERS["map"] + block
     if "number | burns" in block:
         return "deck", "deck: x/a\n" + block
-    for kind in ("overlay", "policies", "scenarios", "waivers", "words"):
+    for kind in ("rulesets", "overlay", "policies", "scenarios", "waivers", "words"):
         if block.startswith(f"{kind}: "):
             return kind, block
     return "overlay", HEADERS["overlay"] + block
