@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,8 +16,9 @@ from typing import Any
 from interpreter.base.source import Excerpt, typed
 from interpreter.bots import registry
 from interpreter.language.parse import Trees
+from interpreter.reading.files import Shelf
 
-__all__ = ["TIMES", "TREES", "drop_if_grown", "drop_shared", "rule_text", "shared"]
+__all__ = ["TIMES", "TREES", "drop_if_grown", "drop_shared", "rule_text", "ruleset_paths", "shared"]
 
 TIMES = int(os.environ.get("REGELWERK_FUZZ", "1"))
 """Factor of the number of random examples, for long runs."""
@@ -36,6 +38,13 @@ shared = cache
 def rule_text(text: str) -> Excerpt:
     """Return rule text as a whole file, so that positions in the text are positions in the file."""
     return typed(text, "rule")
+
+
+def ruleset_paths(root: Path) -> list[Path]:
+    """Return the paths of all rulesets in a folder of rulesets, also of those that a file of many makes."""
+    made = Shelf([root]).documents("ruleset", Shelf([root]).made)
+    own = (path for path in root.glob("*/*.yaml") if re.search("^ruleset:", path.read_text(encoding="utf-8"), re.M))
+    return sorted([*own, *(each.address for each in made)])
 
 
 def drop_shared() -> None:

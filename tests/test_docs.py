@@ -229,7 +229,7 @@ def test_every_sample_of_the_reference_is_well_formed() -> None:
     for sample in found:
         parts, _ = read_yaml(SourceFile("sample", sample.text))
         assert parts is not None
-        keys = [key for key in KINDS if key in parts]
+        keys = [key for key in parts if key in KINDS]
         is_map, is_family = "nodes" in parts, "round" in parts
         kind = keys[0] if keys else "map" if is_map else "family" if is_family else "edition"
         head = "" if keys else f"{kind}: x\n" if is_family else f"{kind}: x/y\n"

@@ -35,7 +35,7 @@ from interpreter.sections.documents import NAMED_SECTIONS, SINGLE_SECTIONS
 from tests.language import test_format as trees
 from tests.printed import format_node
 from tests.small import FAMILY, MAP, RULESET, outcome, played, write
-from tests.support import TIMES, shared
+from tests.support import TIMES, ruleset_paths, shared
 
 pytestmark = pytest.mark.usefixtures("at_once")
 
@@ -217,10 +217,7 @@ def stacks() -> list[tuple[str, dict[str, str]]]:
     """Each small ruleset with the texts of its files, and the large one."""
     found = []
     for root in (CASES, ruleset_roots()[-1]):
-        for path in sorted(root.glob("*/*.yaml")):
-            text = path.read_text(encoding="utf-8")
-            if not re.search(r"^ruleset:", text, re.MULTILINE):
-                continue
+        for path in ruleset_paths(root):
             files = {p.relative_to(root).as_posix(): p.read_text(encoding="utf-8") for p in path.parent.rglob("*.*")}
             for library in (root / "common").rglob("*.*"):
                 files[library.relative_to(root).as_posix()] = library.read_text(encoding="utf-8")

@@ -79,7 +79,7 @@ def new_edition(name: str, title: str, root: Path, base: Ruleset) -> list[NewFil
 
 
 def new_map(name: str, title: str, root: Path, base: Ruleset) -> list[NewFile]:
-    """Return a map with as many placeholder nodes as that of a ruleset, and a ruleset with it."""
+    """Return a map with as many placeholder nodes as that of a ruleset, and a ruleset if its family makes none."""
     graph, family = base.model.graph, base.composition.family
     document = _part(base, "map")
     if graph is None or document is None:
@@ -100,10 +100,11 @@ def new_map(name: str, title: str, root: Path, base: Ruleset) -> list[NewFile]:
     known |= {"kinds": "\nkinds:\n" + "\n".join(kinds) + "\n" if kinds else "", "graph": _graph(document)}
     known |= {"nodes": _rows(_nodes(nodes, names, columns)), "links": _rows(_links(links, names))}
     known |= {"tables": "".join(_tables(base, document, members))}
-    return [
-        _file(root, "map", f"{family}/{name}", "map.yaml", "placeholder nodes and links: replace them", known),
-        _ruleset(root, family, name, title, parts, f"the ruleset: `{base.id}` on this map"),
-    ]
+    made = [_file(root, "map", f"{family}/{name}", "map.yaml", "placeholder nodes and links: replace them", known)]
+    takers = (file for file in base.shelf.documents("rulesets") if file.id.partition("/")[0] == family)
+    if any("maps" not in file.root for file in takers):
+        return made
+    return [*made, _ruleset(root, family, name, title, parts, f"the ruleset: `{base.id}` on this map")]
 
 
 def left_out(base: Ruleset, file: NewFile) -> list[str]:

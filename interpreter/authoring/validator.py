@@ -47,7 +47,7 @@ from interpreter.reading.files import (
     with_files,
 )
 from interpreter.reading.ruleset_files import can_have, overlays_for, rulesets_of, stacks_of
-from interpreter.sections.documents import WordsFile
+from interpreter.sections.documents import RulesetsFile, WordsFile
 
 if TYPE_CHECKING:
     from interpreter.testing.scenarios import Scenario
@@ -253,6 +253,9 @@ class _Validator:
                 self.report(self._met(document, ruleset, stack))
             if at_hand and not self.validation.at_hand:
                 self.validation.at_hand = len(self.validation.diagnostics)
+        keys = RulesetsFile(document.root)
+        for name in (*keys.maps, *keys.without) if document.kind == "rulesets" else ():
+            self.report(self.shelf.read("map", name.text, name.span)[1])
         if not stacks:
             self.validation.alone.append(document.file.name)
             self.report(check_references(self.shelf, [document]))

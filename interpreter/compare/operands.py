@@ -106,7 +106,7 @@ def _error(document: Document, why: str) -> RulesetError:
 def _loadable(named: _Named) -> str:
     document = named.document
     is_path = document.path.exists() and named.text.split("+")[0].endswith((".yaml", ".yml"))
-    return str(document.path.resolve()) if is_path else document.id
+    return str(document.address.resolve()) if is_path else document.id
 
 
 def _put(base: _Named, part: _Named, overlays: Sequence[str]) -> Ruleset:
@@ -119,7 +119,7 @@ def _put(base: _Named, part: _Named, overlays: Sequence[str]) -> Ruleset:
     shelf = part.shelf if part.shelf.ahead else base.shelf
     try:
         if document.kind == "overlay":
-            return load(base.document.path, (*stack, document.id), shelf)
+            return load(base.document.address, (*stack, document.id), shelf)
         return load_document(base.document.with_words(**{document.kind: document.id}), stack, shelf)
     except RulesetError as error:
         why = _error(document, f"`{base.document.id}` cannot be played with the {document.kind} `{document.id}`")

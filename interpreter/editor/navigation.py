@@ -290,7 +290,7 @@ def _symbols(root: Mapping, kind: str) -> Iterator[Symbol]:
                     for e in entry.value.entries
                     if isinstance(e.value, Mapping)
                 )
-            elif name in NAMED_SECTIONS or name in ("has", "roles", "is"):
+            elif name in NAMED_SECTIONS or name == "is":
                 inside = tuple(_symbol(e, name) for e in entry.value.entries)
         elif kind == "scenarios" and name == "is":
             items = getattr(entry.value, "items", ())

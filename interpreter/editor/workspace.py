@@ -140,7 +140,7 @@ class Desk:
 
     def _saw(self, document: Document) -> None:
         self._paths[document.file.name] = Path(os.path.abspath(document.path))
-        self._read[Path(os.path.abspath(document.path))] = document
+        self._read[Path(os.path.abspath(document.address))] = document
 
     def path_of(self, span: Span) -> Path | None:
         """Return the path of the file of a span."""

@@ -155,19 +155,20 @@ class Ruleset:
 
     @cached_property
     def digest(self) -> str:
-        """Hash of the meaning of the ruleset. Comments and layout of its files do not matter."""
-        model = self.model
+        """Hash of the meaning of the ruleset. Comments and layout of its files do not matter, nor in which file and
+        order they declare rules, tables and events."""
+        model, procedures = self.model, self.program.reach.procedures
         parts = (
             VERSION,
-            [(name, layer.body, layer.when, layer.parameters) for name, layer in self.program.reach.procedures.items()],
+            [(name, layer.body, layer.when, layer.parameters) for name, layer in sorted(procedures.items())],
             [(t.name, t.event, t.test, [(x.phases, x.procedure) for x in t.cases]) for t in model.triggers.values()],
             [(r.name, r.binders, r.test) for r in model.standing.values()],
-            [(t.name, t.keys, sorted(t.cells.items())) for t in model.tables.values()],
+            [(name, t.keys, sorted(t.cells.items())) for name, t in sorted(model.tables.items())],
             [(row.kind, row.key, sorted(row.values.items())) for row in model.cards],
             [(g.name, g.owner, g.type, g.order, g.rank, g.start, g.lasts) for g in model.groups.values()],
             [(g.starts, g.unlimited, g.spaces) for g in model.groups.values()],
             [(role.name, role.counts, role.seats, role.setting) for role in model.roles.values()],
-            [(event.name, event.fields) for event in model.events.values()],
+            [(name, event.fields) for name, event in sorted(model.events.items())],
             (model.records, model.pieces, [(kind.key, kind.carries) for kind in model.card_kinds.values()]),
             [(k.name, k.members, k.range, k.totals) for k in model.kinds.values()],
             model.graph

@@ -53,7 +53,7 @@ def _elsewhere(name: str | Path) -> Path | None:
     if _is_path(name):
         return None
     shelf, document, _ = find(name)
-    return document.path if document is not None and shelf.ahead else None
+    return document.address if document is not None and shelf.ahead else None
 
 
 def _load(name: str | Path, overlays: tuple[str, ...], shelf: Shelf | None) -> Ruleset:

@@ -39,7 +39,6 @@ from interpreter.sections.documents import NAMED_SECTIONS, SINGLE_SECTIONS
 __all__ = ["Lexicon", "explain"]
 
 _CELL = re.compile(r"([a-z][a-z0-9_]*)\[(.*)\]")
-_DECLARED = (*NAMED_SECTIONS, "has", "roles")
 _OF_OTHERS = ("decisions", "says")
 """Sections whose names are declared elsewhere."""
 _PRIVATE = ("base", "files", "helpers", "locals", "statements")
@@ -91,7 +90,7 @@ class Lexicon:
             meaning, start = mention.meaning, mention.span.start
             if meaning.section == "rules":
                 meaning = Meaning("rules", self.model.called(meaning.name, mention.span))
-            is_there = meaning.section not in _DECLARED or meaning.name in self.sections.get(meaning.section, ())
+            is_there = meaning.section not in NAMED_SECTIONS or meaning.name in self.sections.get(meaning.section, ())
             if meaning.section in _PRIVATE or not is_there:
                 continue
             section, owner = next((place[1:] for place in places if start in place[0]), ("", ""))

@@ -213,7 +213,7 @@ def ruleset_of(saved: SavedGame, name: str | None = None) -> Ruleset:
     # a saved game was allowed when it was played
     added = [_located(overlay, shelf, beside) for overlay in recorded if overlay not in own]
     overlays = [*added, *refused, ALLOW_UNDEFINED]
-    return load(document.path if shelf.ahead else chosen, overlays)
+    return load(document.address if shelf.ahead else chosen, overlays)
 
 
 def _located(overlay: str, shelf: Shelf, beside: Sequence[Path]) -> str:

@@ -326,6 +326,8 @@ def _layered(ruleset: Document, family: Document, stack: list[Document]) -> Comp
         names = sections.setdefault(section, {})
         name = own_rules.name(entry, names) if section == "rules" else entry.name
         names.setdefault(name, []).append(entry)
+    order = {section: number for number, section in enumerate(NAMED_SECTIONS)}  # whatever file has which section
+    sections = dict(sorted(sections.items(), key=lambda each: order.get(each[0], len(order))))
     rulebooks = dict.fromkeys(book.text for document in stack for book in words(document.head.rulebook))
     players = reduce(and_, (limit for _, limit in _limits(stack)), PlayerRange(1, MAXIMUM_PLAYERS))
     needed = tuple((number, overlay) for number, overlay in players.overlays if overlay != "nothing")

@@ -21,13 +21,15 @@ from interpreter.base.paths import ruleset_roots
 from interpreter.base.plurals import quoted
 from interpreter.base.source import SourceFile, Span
 from interpreter.base.suggest import did_you_mean, did_you_mean_id
+from interpreter.base.yaml_values import Entry as YamlEntry
+from interpreter.base.yaml_values import word
 from interpreter.reading.dependencies import digest, folders_in, looked_at, looks_once, names_in
 from interpreter.reading.players import PlayerRange, player_range
 from interpreter.reading.schema import check_schema, misfits
 from interpreter.reading.unsaved_files import unsaved_bytes
 from interpreter.reading.yaml import MAX_BYTES, Mapping, Scalar, decode, other_format, read_yaml, too_large
 from interpreter.sections.atoms import Id
-from interpreter.sections.documents import FILES, Head, Ruleset
+from interpreter.sections.documents import FILES, Head, Ruleset, RulesetsFile
 
 __all__ = [
     "A_KIND",
@@ -58,6 +60,7 @@ KINDS: dict[str, str] = {
     "map": "{folder}/maps/{name}.yaml",
     "deck": "{folder}/decks/{name}.yaml",
     "overlay": "{folder}/overlays/{name}.yaml",
+    "rulesets": "{folder}/rulesets/{name}.yaml",
     "library": "{folder}/{name}.yaml",
     "policies": "{folder}/policies/{name}.yaml",
     "scenarios": "{folder}/scenarios/{name}.yaml",
@@ -82,6 +85,15 @@ class Document(Struct, frozen=True, dict=True):
     path: Path
     is_changed: bool = False
     """True if the values differ from those of the file."""
+    own_place: Path | None = None
+    """Where the file of a ruleset would be that a file of many rulesets makes."""
+    map_place: Path | None = None
+    """Where the map is that such a ruleset is made of."""
+
+    @property
+    def address(self) -> Path:
+        """Return the path that it is read by."""
+        return self.own_place or self.path
 
     def with_words(self, **changes: str) -> Document:
         """Return the document with other texts at some keys."""
@@ -106,7 +118,11 @@ class Document(Struct, frozen=True, dict=True):
 
     @property
     def title(self) -> str:
-        return self.head.title or self.id
+        title = self.head.title or self.id
+        if self.map_place is None:
+            return title
+        map, _ = _read_file(self.map_place, "/".join(self.map_place.parts[-3:]), None)
+        return title.replace("{map}", map.title.partition(" (")[0] if map is not None else self.map_place.stem)
 
     @property
     def players(self) -> PlayerRange | None:
@@ -160,12 +176,14 @@ class Shelf:
     @looks_once
     def find(self, kind: str, id: str) -> Path | None:
         """Return the path of an id, or None if there is no such file below the roots."""
-        return next((path for root, path in self._candidates(kind, id) if _is_below(root, path)), None)
+        found = next((path for root, path in self._candidates(kind, id) if _is_below(root, path)), None)
+        made = self.made.get(id) if found is None and kind == "ruleset" else None
+        return found if made is None else made[0].path
 
     @looks_once
     def ids(self, kind: str) -> list[str]:
         """Return the ids of all files of a kind, sorted."""
-        ids = set()
+        ids = set(self.made if kind == "ruleset" else ())
         for root in self.roots:
             for path in files_at(root, KINDS[kind].format(folder="*", name="*")):
                 id = _id_at(kind, path.relative_to(root))
@@ -183,6 +201,9 @@ class Shelf:
         places = {resolved(path): path for _, path in candidates} if len(candidates) > 1 else {}
         if len(places) > 1:
             return None, [several(kind, id, places.values(), at)]
+        if not candidates and kind == "ruleset" and (made := self.made.get(id)) is not None:
+            map_place = self.find("map", made[1])
+            return self.read("map", made[1]) if map_place is None else (self._make(id, *made, map_place), [])
         if not candidates:
             hint = did_you_mean_id(id, self.ids(kind))
             notes = (Note(f"looked for `{place}` in the folders of rulesets"),)
@@ -198,6 +219,20 @@ class Shelf:
         if document.kind != kind:
             return None, [*diagnostics, _wrong_kind(document, kind, name)]
         return document, [*diagnostics, *_check_place(document, id)]
+
+    def _make(self, id: str, file: Document, map: str, place: Path) -> Document:
+        """Return the ruleset that a file of many rulesets makes of a map: what a file of its own would say."""
+        said = {"ruleset": id, "family": file.id.partition("/")[0], "map": map}
+        at = _header_span(file)
+        parts = (
+            YamlEntry(Scalar(key, "plain", at, key), Scalar(text, "plain", at, text)) for key, text in said.items()
+        )
+        rest = (entry for entry in file.root.entries if entry.key.text in Ruleset.forms and entry.key.text not in said)
+        root = Mapping((*parts, *rest), file.root.span)
+        ahead = [resolved(root) for root in self.roots]
+        home = min(file.path.parents[1], place.parents[1], key=lambda home: ahead.index(resolved(home.parent)))
+        own = home / f"{id}.yaml"
+        return Document("ruleset", id, file.file, root, file.path, is_changed=True, own_place=own, map_place=place)
 
     def _others(self, kind: str, id: str) -> str:
         """Return help for an id of a kind that does not exist: another kind that has it, or the ids that there are."""
@@ -219,7 +254,28 @@ class Shelf:
     def read_path(self, path: Path | str) -> _Read:
         """Read the document at a path. Its header determines the kind."""
         path = Path(path)
+        looked_at("form", path)
+        if not os.path.isfile(path) and path.stem in self.made:
+            document, diagnostics = self.read("ruleset", path.stem)
+            if document is not None and resolved(document.address) == resolved(path):
+                return document, diagnostics
         return _read_file(path, path.as_posix(), None)
+
+    @property
+    @looks_once
+    def made(self) -> dict[str, tuple[Document, str]]:
+        """The rulesets that files of many rulesets make: by id the file and the map."""
+        made: dict[str, tuple[Document, str]] = {}
+        for file in self.documents("rulesets"):
+            keys, folder = RulesetsFile(file.root), f"{file.id.partition('/')[0]}/"
+            editions = [f"-{id.removeprefix(folder)}" for id in self.ids("edition") if id.startswith(folder)]
+            maps = [name.text for name in keys.maps] or [id for id in self.ids("map") if id.startswith(folder)]
+            for map in maps if "{map}" in word(keys.called) else ():
+                if all(map != name.text for name in keys.without):
+                    name = map.partition("/")[2]
+                    short = next((name.removesuffix(end) for end in editions if name.endswith(end)), name)
+                    made.setdefault(word(keys.called).replace("{map}", short), (file, map))
+        return made
 
     def _candidates(self, kind: str, id: str) -> Iterator[tuple[Path, Path]]:
         """Yield the files of an id with their roots, without those that are hidden."""
@@ -260,14 +316,30 @@ def nearby(id: str, beside: Iterable[Path] = (), kind: str = "ruleset") -> list[
             for path in files_at(folder, pattern):
                 if _headers(path).get(kind) == id:
                     paths.setdefault(resolved(path), path)
+        for made in _made_in(folder, id) if kind == "ruleset" else ():
+            paths.setdefault(resolved(made.address), made.address)
     return list(paths.values())
+
+
+def _made_in(folder: Path, id: str | None = None) -> Iterator[Document]:
+    """Yield the rulesets (of an id, or all) that files of many rulesets make with files of a folder, or of the folder
+    ``rulesets`` in it."""
+    for root in (folder, folder / "rulesets"):
+        own = any(files_at(root, KINDS[kind].format(folder="*", name="*")) for kind in ("rulesets", "map"))
+        shelf = Shelf([root, *ruleset_roots()], ahead=1)
+        for document in (
+            shelf.documents("ruleset", shelf.made.keys() & (shelf.made if id is None else {id})) if own else ()
+        ):
+            if document.address.is_relative_to(root):
+                yield document
 
 
 def nearby_ids() -> list[str]:
     """Return the ids of the rulesets that :func:`nearby` finds in the current folder."""
     here, place = Path(), KINDS["ruleset"].format(name="*")
     paths = [path for pattern in ("*.yaml", place, f"rulesets/{place}") for path in files_at(here, pattern)]
-    return sorted({id for path in paths if (id := _headers(path).get("ruleset")) == path.stem and id is not None})
+    ids = {id for path in paths if (id := _headers(path).get("ruleset")) == path.stem and id is not None}
+    return sorted(ids | {made.id for made in _made_in(here)})
 
 
 def files_here(*kinds: str) -> list[Path]:
@@ -366,7 +438,7 @@ def _no_id(kind: str, id: str, at: Span | None, hint: str = "") -> Diagnostic:
 def _kind(root: Mapping) -> tuple[str | None, list[Diagnostic]]:
     """Determine the kind of a file by the key that names it. A key that is also a section must have a word as value."""
     named = [kind for kind in KINDS if isinstance(root.get(kind), Scalar)]
-    if "ruleset" in named:  # which names files of other kinds
+    if "ruleset" in named or "rulesets" in named:  # which name files of other kinds
         named = [kind for kind in named if kind == "ruleset" or kind not in Ruleset.forms]
     if len(named) == 1:
         return named[0], []
@@ -566,7 +638,8 @@ def _own_root(path: Path) -> Path:
     """Return the folder of rulesets that contains a file, judging by its header, else the file's own folder."""
     looked_at("form", path)
     if not os.path.isfile(path):
-        return path.parent
+        above = path.parent.parent
+        return above if _is_root(above) and path.stem in Shelf([above, *ruleset_roots()], ahead=1).made else path.parent
     kind = _kind_of(path)
     if kind == "ruleset":
         return path.parent.parent if _is_root(path.parent.parent) else path.parent

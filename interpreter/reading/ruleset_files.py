@@ -26,6 +26,8 @@ def rulesets_of(shelf: Shelf) -> list[Document]:
 
 def overlays_for(shelf: Shelf, ruleset: Document, part: Document) -> list[str] | None:
     """Return the overlays that a ruleset needs to contain a file, or None if it cannot contain it."""
+    if part.kind == "rulesets":
+        return [] if ruleset.path == part.path else None
     ids = ids_of(shelf, ruleset, part.kind)
     if (part.kind, part.id) in ids or (part.kind == "words" and ("family", part.id.partition("/")[0]) in ids):
         return []

@@ -135,6 +135,10 @@ _LOOKS: tuple[tuple[str, str], ...] = (
         r"^ *(- +)?([\w-]+: +)?\[.*\] *[^\s,#\]}]",
         "a list ends at its `]`; put text that starts with `[` in double quotes",
     ),
+    (
+        r"^ *[a-z_]\w*\([^)]*: ",
+        "a head has names alone, as `cost(who, number) -> int`; types stand under `names`",
+    ),
     (r": *\{\w+\}", "put text that starts with `{` in double quotes"),
     (r"^ *[a-z_][\w-]*:[^\s:]", "write a space after the `:`"),
     (r"^(<<<<<<<|=======|>>>>>>>)", "a merge of Git left two versions here: keep one, and remove the lines of Git"),

@@ -120,8 +120,12 @@ class Sections(Record):
     parts = Named(Keys(Part), "Named groups of rules, triggers and policies with one guard.").defined("parts")
 
 
-NAMED_SECTIONS = tuple(key for key, form in Sections.forms.items() if isinstance(form, Named) and key != "parts")
-"""Sections that map names to declarations."""
+NAMED_SECTIONS = tuple(
+    name
+    for key, form in Sections.forms.items()
+    for name in (seating.Seats.forms if key == "seats" else [key] if isinstance(form, Named) and key != "parts" else ())
+)
+"""Sections that map names to declarations, in the order of readers."""
 _SINGLE = (key for key, form in Sections.forms.items() if not isinstance(form, Named) and key != "seats")
 SINGLE_SECTIONS = (*_SINGLE, "nodes", "links")
 """Sections that are a single declaration."""
@@ -173,6 +177,23 @@ class Ruleset(File, title="a ruleset"):
     map = PathId.to_any("map")("The map.")
     deck = PathId.to_any("deck")("The deck.")
     overlays = ids("overlay")("The overlays.")
+
+
+class RulesetsFile(File, title="rulesets"):
+    """A ruleset for every map of a family, or for many."""
+
+    rulesets = PathId("The id of the file.", required=True)
+    called = Word(
+        "The ids of the rulesets. `{map}` stands for the map: its name, without the edition at its end.",
+        title="an id with `{map}` in it, such as `{map}-first`",
+        pattern=r"^[a-z0-9_-]*\{map\}[a-z0-9_-]*$",
+    )(required=True)
+    title = Text("The titles. `{map}` stands for that of the map, without parentheses at its end.", required=True)
+    edition = Ruleset.edition
+    maps = ids("map")("The maps; default: all of the family.")
+    without = ids("map")("Maps that make no ruleset.")
+    deck = Ruleset.deck
+    overlays = Ruleset.overlays
 
 
 class Naming(Record):

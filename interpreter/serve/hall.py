@@ -438,7 +438,7 @@ def _offers(named: list[str]) -> Iterable[Offer]:
         documents = files_of(shelf, document)
         players = players_of(documents)
         edition = next((each.title for each in documents if each.kind == "edition"), "")
-        source = str(document.path.resolve()) if shelf.ahead or name != document.id else None
+        source = str(document.address.resolve()) if shelf.ahead or name != document.id else None
         family = word(document.head.family)
         yield Offer(document.id, document.title, family, players.low, players.high, edition, source)
 

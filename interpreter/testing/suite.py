@@ -152,7 +152,7 @@ def suite_of(named: Iterable[str] = (), shelf: Shelf | None = None) -> Suite:
 def _elsewhere(name: str) -> list[Path]:
     """Return the file of a ruleset outside the folders of rulesets, if it is one."""
     shelf, document, _ = find(name)
-    return [document.path] if document is not None and shelf.ahead else []
+    return [document.address] if document is not None and shelf.ahead else []
 
 
 def _read(suite: Suite, documents: Iterable[tuple[Document | None, list[Diagnostic]]]) -> list[Scenario]:

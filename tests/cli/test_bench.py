@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from interpreter.reading.files import shelf_for
 from interpreter.simulate.baseline import FIGURES, read_report
 from interpreter.simulate.throughput import Sample, Subject
 from tests.cli.conftest import Run
@@ -193,8 +194,8 @@ def test_a_file_that_keeps_no_figures(run: Run, tmp_path: Path, text: str) -> No
 def test_the_figures_that_are_kept_here() -> None:
     """Of all that is shipped: `regelwerk bench --save docs/performance.json` writes them anew."""
     kept = read_report((TOP / "docs" / "performance.json").read_text(encoding="utf-8"))
-    shipped = {path.stem for path in (TOP / "rulesets").glob("*/*.yaml")}
-    assert {row["ruleset"].partition(" with ")[0] for row in kept["rows"]} <= shipped
+    shipped = shelf_for().ids("ruleset")
+    assert {row["ruleset"].partition(" with ")[0] for row in kept["rows"]} <= set(shipped)
     assert all(row["relative"].keys() < FIGURES.keys() == row["figures"].keys() for row in kept["rows"])
 
 

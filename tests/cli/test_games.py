@@ -557,7 +557,7 @@ def test_who_goes_on_with_a_game_sees_its_boards(run: Run, tmp_path: Path) -> No
 def test_a_game_of_two_takes_in_what_the_edition_names(run: Run, tmp_path: Path) -> None:
     log = tmp_path / "game.jsonl"
     lines = run("run", "usa-2018", "--players", "2", "--seed", "3", "-v", "--log", str(log)).stdout.splitlines()
-    assert lines[0].startswith("USA (2018 edition) (usa-2018): 2 players, seed 3")
+    assert lines[0].startswith("USA (rules of 2018) (usa-2018): 2 players, seed 3")
     assert lines[2].split(": ")[1].split(", ")[1] == "Konzern"
     assert sum(line.startswith("The Konzern begins in ") for line in lines) == 6
     assert json.loads(log.read_text(encoding="utf-8").splitlines()[0])["overlays"] == ["power-grid/konzern"]

@@ -104,9 +104,9 @@ def test_an_overlay_is_put_on_by_its_path(run: Run, folder: Path) -> None:
 
 def test_a_map_has_the_size_of_the_other_and_hangs_together(run: Run, folder: Path) -> None:
     run("new", "map", "my-town", "--for", "usa-2018", "--in", ".")
-    assert run("try", "power-grid/my-town.yaml", "count(city)").stdout.split()[0] == "42"
+    assert run("try", "power-grid/my-town-2018.yaml", "count(city)").stdout.split()[0] == "42"
     whole = "connected(city) and all(connected([c in city where c.region == r]) for r in region)"
-    assert run("try", "power-grid/my-town.yaml", whole).stdout.split()[0] == "true"
+    assert run("try", "my-town-2004", whole).stdout.split()[0] == "true"
 
 
 def test_what_is_new_is_known_by_its_id_in_the_same_folder_and_its_games_beside_it(

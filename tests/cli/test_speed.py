@@ -30,7 +30,7 @@ language: 1
 scenarios: power-grid/my-town
 title: My town
 is:
-  - {name: money at the start, ruleset: my-town, players: 3, then: ["seats[0].money == 50"]}
+  - {name: money at the start, ruleset: my-town-2018, players: 3, then: ["seats[0].money == 50"]}
 """
 
 
@@ -131,5 +131,5 @@ def test_shipped_files_are_not_looked_at_for_ones_own_ruleset(
     run: Run, town: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(town.parents[2])
-    for arguments in ((), ("power-grid/my-town.yaml",)):
-        assert json.loads(run("lint", *arguments, "-o", "json").stdout)["rulesets"] == ["my-town"]
+    for arguments in ((), ("power-grid/maps/my-town.yaml",)):
+        assert json.loads(run("lint", *arguments, "-o", "json").stdout)["rulesets"] == ["my-town-2004", "my-town-2018"]

@@ -93,7 +93,7 @@ def test_the_page_draws_each_board_once_and_names_rulesets(boards_page: str) -> 
     read = Read(boards_page)
     assert re.findall(r"<figcaption>(.*?)</figcaption>", boards_page) == [
         "Germany (board of 2004): 42 nodes, 83 links. Rulesets: Germany (second edition).",
-        "Germany (board of 2018): 42 nodes, 83 links. Rulesets: Germany (2018 edition).",
+        "Germany (board of 2018): 42 nodes, 83 links. Rulesets: Germany (rules of 2018).",
         "Japan: 35 nodes, 53 links. Rulesets: Japan (second edition), Japan (rules of 2018).",
     ]
     assert boards_page.count("<svg") == 3

@@ -21,7 +21,7 @@ from interpreter.language.rule_layout import space_out
 from interpreter.reading.files import Shelf, read_document
 from interpreter.reading.yaml import decode
 from interpreter.reading.yaml_layout import WIDTH, lay_out_table
-from tests.support import shared
+from tests.support import ruleset_paths, shared
 from tests.test_fuzz import mutated
 
 ROOT = Path(__file__).parents[2]
@@ -231,11 +231,6 @@ def meaning(root: Path, name: str) -> object:
     return told, re.sub(r"Span\(file=SourceFile\(name='[^']*'\), start=[0-9]+, end=[0-9]+\)", "", repr(examined.model))
 
 
-def rulesets(root: Path) -> list[str]:
-    paths = [path for path in root.glob("*/*.yaml") if re.search(r"^ruleset:", path.read_text("utf-8"), re.M)]
-    return sorted(path.relative_to(root).as_posix() for path in paths)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("root", [ruleset_roots()[-1], ROOT / "tests" / "cases"], ids=["rulesets", "cases"])
@@ -252,7 +247,7 @@ def test_a_ruleset_spoilt_and_laid_out_is_the_same(root: Path, seed: int, tmp_pa
         (tmp_path / path.relative_to(root)).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path.relative_to(root)).write_text(text, encoding="utf-8")
     assert laid_out >= len(mine) * 2 // 3
-    names = rulesets(root)
+    names = [path.relative_to(root).as_posix() for path in ruleset_paths(root)]
     for name in names[seed - 1 :: 14 if len(names) > 30 else 2]:
         assert meaning(tmp_path, name) == meaning(root, name), name
 

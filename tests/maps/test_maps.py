@@ -14,9 +14,12 @@ import yaml
 
 import interpreter
 from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.yaml_values import word
 from interpreter.engine.pipeline import examine
 from interpreter.engine.ruleset import Ruleset, find
 from interpreter.language.model import GraphDecl
+from interpreter.reading.files import shelf_for
+from interpreter.reading.ruleset_files import rulesets_of
 
 FAMILY = Path(__file__).parents[2] / "rulesets" / "power-grid"
 FIGURES: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("figures.yaml").read_text(encoding="utf-8"))
@@ -44,9 +47,7 @@ RULES = {"state", "seats", "rules", "parts", "decisions", "triggers", "standing"
 
 def rulesets_with(name: str) -> list[str]:
     """The rulesets that are played on a map."""
-    line = f"map: power-grid/{name}"
-    paths = sorted(FAMILY.glob("*.yaml"))
-    return [path.stem for path in paths if line in path.read_text(encoding="utf-8").splitlines()]
+    return [each.id for each in rulesets_of(shelf_for()) if word(each.head.map) == f"power-grid/{name}"]
 
 
 @lru_cache(maxsize=1)
@@ -198,10 +199,7 @@ def small_map(folder: Path, sizes: dict[str, int], broken_after: int | None = No
     lines = [*lines, "links: |", "  from | to | cost", *links]
     (folder / "power-grid" / "maps").mkdir(parents=True)
     (folder / "power-grid" / "maps" / "small.yaml").write_text("\n".join([*lines, ""]), encoding="utf-8")
-    shipped = (FAMILY / "germany-2018.yaml").read_text(encoding="utf-8")
-    ruleset = folder / "power-grid" / "small.yaml"
-    ruleset.write_text(shipped.replace("germany-2018", "small"), encoding="utf-8")
-    shelf, document, found = find(ruleset)
+    shelf, document, found = find(folder / "power-grid" / "small-2018.yaml")
     assert document is not None
     return [*found, *examine(shelf, document).diagnostics]
 

@@ -34,7 +34,7 @@ def test_an_extension_tells_ipython_how_games_and_rulesets_are_shown() -> None:
     game = after("germany-2018", 100)
     assert set(shown) == {type(game), type(game.ruleset)}
     words = Read(shown[type(game)](game)).words
-    assert {"Germany (2018 edition)", "next costs", "player 3", "Hamburg"} <= set(words)
+    assert {"Germany (rules of 2018)", "next costs", "player 3", "Hamburg"} <= set(words)
     assert {"germany-2018", "2 to 6", "Hamburg"} <= set(Read(shown[type(game.ruleset)](game.ruleset)).words)
 
 

@@ -27,6 +27,7 @@ FILES = {
     "game/waivers.yaml": "waivers: game",
     "game/words/de.yaml": "words: game/de",
     "game/land-first.yaml": "ruleset: land-first\nfamily: game\nedition: game/first\nmap: game/land\ndeck: game/cards",
+    "game/rulesets/many.yaml": 'rulesets: game/many\ncalled: "{map}-many"',
     "common/shared.yaml": "library: common/shared",
 }
 
@@ -50,12 +51,13 @@ def codes(found: list[Diagnostic]) -> list[str]:
 
 
 IDS = {
-    "ruleset": ["land-first"],
+    "ruleset": ["land-first", "land-many"],
     "family": ["game"],
     "edition": ["game/2.0", "game/first"],
     "map": ["game/land"],
     "deck": ["game/cards"],
     "overlay": ["game/more"],
+    "rulesets": ["game/many"],
     "library": ["common/shared"],
     "policies": ["game/bots"],
     "scenarios": ["game/tests"],
@@ -73,7 +75,7 @@ def test_each_kind_is_found_listed_and_read(root: Path, kind: str) -> None:
         assert found == []
         assert document is not None
         assert (document.kind, document.id, document.path) == (kind, id, shelf.find(kind, id))
-        by_path, found = shelf.read_path(document.path)
+        by_path, found = shelf.read_path(document.address)
         assert found == []
         assert by_path is not None
         assert (by_path.kind, by_path.id) == (kind, id)

@@ -28,6 +28,7 @@ HEADERS = {
     "map": "map: x/a\n",
     "deck": "deck: x/a\ncards: {z: 1}\n",
     "overlay": "overlay: x/a\nover: [x/b]\n",
+    "rulesets": 'rulesets: x/a\ncalled: "{map}-a"\ntitle: "{map}"\n',
     "library": "library: x/a\n",
     "policies": "policies: x/a\nis: {}\n",
     "scenarios": "scenarios: x/a\nis: [{name: a, ruleset: b}]\n",
@@ -63,7 +64,7 @@ def kind_of_block(block: str) -> tuple[str, str]:
         return "map", HEADERS["map"] + block
     if "number | burns" in block:
         return "deck", "deck: x/a\n" + block
-    for kind in ("overlay", "policies", "scenarios", "waivers", "words"):
+    for kind in ("rulesets", "overlay", "policies", "scenarios", "waivers", "words"):
         if block.startswith(f"{kind}: "):
             return kind, block
     return "overlay", HEADERS["overlay"] + block

@@ -171,3 +171,11 @@ def test_what_is_said_of_it(
 def test_marks_of_a_merge_are_said_to_be_these() -> None:
     (error,) = _of("a: 1\n<<<<<<< ours\nb: 2\n=======\nb: 3\n>>>>>>> theirs\n")
     assert error.help == "a merge of Git left two versions here: keep one, and remove the lines of Git"
+
+
+def test_a_type_in_a_head_is_told() -> None:
+    (found,) = _of("rules:\n  cost(who: seat) -> int: 1\n")
+    assert (found.code, found.help) == (
+        "E001",
+        "a head has names alone, as `cost(who, number) -> int`; types stand under `names`",
+    )

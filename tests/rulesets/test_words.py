@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from interpreter.base.messages import frame
+from interpreter.base.yaml_values import word
 from interpreter.bots.planless import RandomBot
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import load
@@ -32,6 +33,8 @@ from interpreter.language.types import (
 )
 from interpreter.play.match import Match
 from interpreter.play.narration import Narrator
+from interpreter.reading.files import shelf_for
+from interpreter.reading.ruleset_files import rulesets_of
 from tests.small import FAMILY, loaded, write
 
 
@@ -149,7 +152,7 @@ def _types(model: Model) -> Iterator[Type]:
 
 
 FAMILY_OF = Path("rulesets/power-grid")
-ALL = sorted(path.stem for path in FAMILY_OF.glob("*.yaml") if path.stem not in ("family", "waivers"))
+ALL = [each.id for each in rulesets_of(shelf_for()) if word(each.head.family) == "power-grid"]
 
 
 @pytest.mark.parametrize(

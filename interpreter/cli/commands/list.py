@@ -67,7 +67,7 @@ def _row_here(id: str) -> _Row | None:
     from interpreter.engine.ruleset import find
 
     shelf, document, _ = find(id)
-    return _about(shelf, document, document.path.as_posix()) if document is not None else None
+    return _about(shelf, document, document.address.as_posix()) if document is not None else None
 
 
 def _about(shelf: Shelf, document: Document, origin: str) -> _Row:

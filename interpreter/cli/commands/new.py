@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from interpreter.base.plurals import quoted
 from interpreter.cli import options
 from interpreter.cli.failures import refused, refused_for
 from interpreter.cli.output import notice, relative, say, say_lines, styled
@@ -64,10 +66,12 @@ def command(kind: str | None, name: str | None, base: str | None, title: str | N
     files = _files(kind, name, title, root, ruleset)
     _check_free(files, root)
     written: list[Path] = []
+    others = set(_shelf(root).made)
     try:
         for file in files:
             _write(root / file.place, file.text, written)
-        _check_runs(kind, files, root, ruleset)
+        runs = _rulesets(files, root, others, ruleset)
+        _check_runs(kind, files, runs, root, ruleset)
     except BaseException:
         for path in reversed(written):
             path.rmdir() if path.is_dir() else path.unlink()
@@ -76,6 +80,10 @@ def command(kind: str | None, name: str | None, base: str | None, title: str | N
     for file in files:
         say(f"wrote {styled(relative(root / file.place).ljust(width), bold=True)}  {file.about}")
     places = {file.kind: relative(root / file.place) for file in files}
+    if runs and "ruleset" not in places:
+        say(f"the family makes the rulesets {' and '.join(quoted(path.stem for path in runs))} of it")
+        is_near = _is_known(root) or root.resolve() in (Path().resolve(), Path("rulesets").resolve())
+        places["ruleset"] = runs[0].stem if is_near else relative(runs[0])
     say()
     say("Next:")
     say_lines(f"  {line}" for line in _commands(kind, files, places, root, ruleset))
@@ -195,7 +203,21 @@ def _write(path: Path, text: str, written: list[Path]) -> None:
         stream.write(text)
 
 
-def _check_runs(kind: str, files: list[NewFile], root: Path, base: Ruleset | None) -> None:
+def _rulesets(files: list[NewFile], root: Path, others: Collection[str], base: Ruleset | None) -> list[Path]:
+    """Return the paths of the new rulesets: the one that was written, and those that the family makes of a map, first
+    in the edition of the base."""
+    from interpreter.base.yaml_values import word
+
+    shelf = _shelf(root)
+    made = [id for id, (_, map) in shelf.made.items() if map == files[0].id]
+    if taken := next((id for id in made if id in others), None):
+        refused(f"the ruleset `{taken}` already exists; nothing was written")
+    edition = word(base.document.head.edition) if base is not None else ""
+    documents = sorted(shelf.documents("ruleset", made), key=lambda each: word(each.head.edition) != edition)
+    return [*(root / file.place for file in files if file.kind == "ruleset"), *(each.address for each in documents)]
+
+
+def _check_runs(kind: str, files: list[NewFile], runs: list[Path], root: Path, base: Ruleset | None) -> None:
     """Check that the new files load; otherwise report why, and what to write by hand."""
     from interpreter.authoring.scaffold import left_out
     from interpreter.base.diagnostics import RulesetError, rendered
@@ -203,9 +225,9 @@ def _check_runs(kind: str, files: list[NewFile], root: Path, base: Ruleset | Non
 
     try:
         if base is not None and kind == "overlay":
-            load(base.document.path, [*base.overlays, str(root / files[0].place)])
-        else:
-            load(root / next(file.place for file in files if file.kind == "ruleset"))
+            load(base.document.address, [*base.overlays, str(root / files[0].place)])
+        for path in runs:
+            load(path)
     except RulesetError as error:
         more = left_out(base, files[0]) if base is not None and kind == "map" else []
         if base is None or not more:
@@ -226,7 +248,7 @@ def _check_runs(kind: str, files: list[NewFile], root: Path, base: Ruleset | Non
 def _commands(kind: str, files: list[NewFile], places: dict[str, str], root: Path, base: Ruleset | None) -> list[str]:
     first = relative(root / files[0].place)
     if kind == "overlay" and base is not None:
-        name = relative(base.document.path) if _is_elsewhere(base, root) else base.id
+        name = relative(base.document.address) if _is_elsewhere(base, root) else base.id
         run = f"regelwerk run {name} --with {files[0].id if _is_known(root) else first}"
         lines = [f"regelwerk validate {first}", run]
     else:

@@ -150,7 +150,7 @@ def _here() -> list[str] | None:
     from interpreter.reading.files import files_here
 
     files = [path.as_posix() for path in files_here("scenarios")]
-    return files if files or files_here("ruleset") else None
+    return files if files or files_here("ruleset", "rulesets", "map") else None
 
 
 def _none_for(targets: tuple[str, ...], is_here: bool) -> str:
