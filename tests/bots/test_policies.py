@@ -85,7 +85,7 @@ def test_context_and_choices_are_known(pebbles: Ruleset) -> None:
     assert (pattern.alternative, len(pattern.tests), pattern.local_count) == ("pull", 2, 4)
 
 
-OVERLAY = """language: 1
+OVERLAY = """language: 2
 overlay: pebbles/toll
 over: [pebbles]
 rules:
