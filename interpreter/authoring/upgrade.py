@@ -21,7 +21,7 @@ from interpreter.base.yaml_values import Mapping as YamlMapping
 from interpreter.base.yaml_values import Scalar, Value, word
 from interpreter.language.file_layout import tidy
 from interpreter.language.syntax_errors import code_of
-from interpreter.reading.compose import parts_of
+from interpreter.reading.file_declarations import parts_of
 from interpreter.reading.files import KINDS, Document, read_document, shelf_for
 from interpreter.reading.yaml_layout import WIDTH
 from interpreter.sections.behaviour import Rule

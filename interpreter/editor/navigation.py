@@ -22,7 +22,7 @@ from interpreter.explain.symbols import declared, described, mentions, own_uses,
 from interpreter.language.builtins import FUNCTIONS
 from interpreter.language.mentions import Meaning, Mention, holders_of
 from interpreter.language.parse import remembered
-from interpreter.reading.compose import sections_of
+from interpreter.reading.file_declarations import sections_of
 from interpreter.reading.files import KINDS, Document, files_at, files_below
 from interpreter.reading.yaml import Entry, Mapping, Sequence, Value
 from interpreter.sections.documents import NAMED_SECTIONS

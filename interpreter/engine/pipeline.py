@@ -29,8 +29,9 @@ from interpreter.lowering.constants import RuleFailure
 from interpreter.lowering.lower import Program, lower
 from interpreter.lowering.reach import Reach, reach_of, reachable
 from interpreter.plain.closures import Env
-from interpreter.reading.compose import Composition, compose, declares
+from interpreter.reading.compose import Composition, compose
 from interpreter.reading.dependencies import looked_at, words_in
+from interpreter.reading.file_declarations import declares
 from interpreter.reading.files import Document, Shelf, files_below, resolved
 from interpreter.reading.statements import Statement, check_statements, statements_of
 

@@ -31,7 +31,7 @@ from interpreter.explain.symbols import declared, described, mentions, own_uses
 from interpreter.explain.word_search import said
 from interpreter.language.builtins import FUNCTIONS, OWN_NAMES
 from interpreter.language.mentions import Meaning
-from interpreter.reading.compose import sections_of
+from interpreter.reading.file_declarations import sections_of
 from interpreter.reading.files import Document
 from interpreter.reading.yaml import Scalar
 from interpreter.sections.documents import NAMED_SECTIONS, SINGLE_SECTIONS

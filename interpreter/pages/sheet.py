@@ -40,7 +40,7 @@ from interpreter.pages.page import (
 )
 from interpreter.pages.rule_sections import sentence
 from interpreter.pages.rulebook import Book, component_grid
-from interpreter.reading.compose import declarations_in, declared_in, parts_of
+from interpreter.reading.file_declarations import declarations_in, declared_in, parts_of
 from interpreter.reading.files import Document, Shelf
 from interpreter.reading.ruleset_files import can_have, files_of, overlays_for, rulesets_of
 from interpreter.reading.statements import Statement

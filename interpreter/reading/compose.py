@@ -8,46 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Set
 from functools import reduce
-from itertools import pairwise
 from operator import and_
 from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.plurals import quoted
 from interpreter.base.source import Span
-from interpreter.base.suggest import did_you_mean
-from interpreter.base.yaml_values import Entry as YamlEntry
-from interpreter.base.yaml_values import Mapping, Scalar, Sequence, Value, word, words
-from interpreter.reading.files import KINDS, Document, Shelf, place_of
+from interpreter.base.yaml_values import Scalar, word, words
+from interpreter.reading.composition_checks import (
+    check_family,
+    check_fit,
+    check_layers,
+    check_players,
+    check_references,
+    check_size,
+    check_undefined,
+    limits_of,
+)
+from interpreter.reading.file_declarations import parted
+from interpreter.reading.files import Document, Shelf, place_of
 from interpreter.reading.players import MAXIMUM_PLAYERS, PlayerRange
-from interpreter.sections.behaviour import Phase
-from interpreter.sections.declarations import Entry, Layered, name_and_head
-from interpreter.sections.documents import NAMED_SECTIONS, SINGLE_SECTIONS, Sections
-from interpreter.sections.things import Card
+from interpreter.sections.declarations import Entry, Layered
+from interpreter.sections.documents import NAMED_SECTIONS
 
-__all__ = [
-    "ALLOW_UNDEFINED",
-    "Composition",
-    "check_references",
-    "compose",
-    "declarations_in",
-    "declared_in",
-    "do_meet",
-    "parts_of",
-    "sections_of",
-]
+__all__ = ["ALLOW_UNDEFINED", "Composition", "compose", "only"]
 
-LAYERED = ("rules", "tables", "triggers", "standing")
-"""Sections in which two overlays that override the same name need a defined order."""
 
 ALLOW_UNDEFINED = "+undefined"
-MOST_RULES = 2_000
-MOST_ENTRIES = 10_000
-MOST_PHASES = 50
-
 D = TypeVar("D", bound=Layered)
 
 
@@ -90,16 +80,6 @@ class Composition(Struct, frozen=True):
         return layers[-1] if layers else None
 
 
-def phases_of(value: Value) -> list[tuple[Scalar, Scalar | None]]:
-    """Return the names of the phases of a round, each with its condition or None."""
-    phases: list[tuple[Scalar, Scalar | None]] = []
-    for item in value.items if isinstance(value, Sequence) else (value,):
-        name, when = (Phase(item).phase, Phase(item).when) if isinstance(item, Mapping) else (item, None)
-        if isinstance(name, Scalar):
-            phases.append((name, when))
-    return phases
-
-
 def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple[Composition | None, list[Diagnostic]]:
     """Compose the files of a ruleset with the extra overlays; a name with a minus excludes an overlay.
 
@@ -126,19 +106,19 @@ def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple
         return None, collector.diagnostics
     stack = [*collector.libraries, family, *edition, *(part for part in (chosen_map, deck) if part is not None)]
     on_top = {overlay.id: overlay for overlay in overlays if overlay is not None}
-    if misfits := list(_check_fit(on_top.values(), stack, word(head.family))):
+    if misfits := list(check_fit(on_top.values(), stack, word(head.family))):
         return None, [*collector.diagnostics, *misfits]
     if ALLOW_UNDEFINED not in requested:
-        collector.diagnostics.extend(_check_undefined(on_top.values(), stack))
+        collector.diagnostics.extend(check_undefined(on_top.values(), stack))
     stack.extend(_in_order(list(on_top.values()), stack, collector.diagnostics))
-    collector.diagnostics.extend(_check_family(family, edition))
+    collector.diagnostics.extend(check_family(family, edition))
     collector.diagnostics.extend(check_references(shelf, stack))
-    collector.diagnostics.extend(_check_players(stack))
+    collector.diagnostics.extend(check_players(stack))
     stack.extend(collector.words(family))
     composition = _layered(ruleset, family, stack)
-    if too_many := list(_check_size(composition)):
+    if too_many := list(check_size(composition)):
         return None, [*collector.diagnostics, *too_many]
-    collector.diagnostics.extend(_check_layers(composition))
+    collector.diagnostics.extend(check_layers(composition))
     _remove(composition)
     return composition, collector.diagnostics
 
@@ -225,35 +205,6 @@ class _Collector:
         return chain
 
 
-def _undefined(overlay: Document, ids: Iterable[str]) -> Iterator[tuple[Scalar, str]]:
-    """Yield the files among ``ids`` that no rulebook covers in combination with an overlay, with the reason."""
-    for key, reason in overlay.head.undefined:
-        if key.text in ids:
-            yield key, f"`{overlay.id}` with `{key.text}`: {reason}"
-
-
-def _check_fit(overlays: Iterable[Document], below: list[Document], family: str) -> Iterator[Diagnostic]:
-    """Report overlays that are for other files than those below."""
-    ids = {document.id for document in below}
-    for overlay in overlays:
-        over = overlay.head.over
-        if not over or any(name.text in ids for name in over):
-            continue
-        fits = " or ".join(f"`{name.text}`" for name in over)
-        is_far = all(name.text.partition("/")[0] != family for name in over)
-        reason = f"another family than `{family}`" if is_far else "which is not part of this ruleset"
-        notes = tuple(Note(note, key.span) for key, note in _undefined(overlay, ids))
-        yield Diagnostic("E505", f"`{overlay.id}` fits {fits}, {reason}", over[0].span, notes)
-
-
-def _check_undefined(overlays: Iterable[Document], below: list[Document]) -> Iterator[Diagnostic]:
-    """Report overlays in combinations that no rulebook covers."""
-    ids = {document.id for document in (*below, *overlays)}
-    for overlay in overlays:
-        for key, reason in _undefined(overlay, ids):
-            yield Diagnostic("E505", reason, key.span, help="use `--allow undefined` to try it")
-
-
 def _in_order(overlays: list[Document], below: list[Document], diagnostics: list[Diagnostic]) -> list[Document]:
     """Sort overlays by `after` and `layer: last`, and report those that exclude each other."""
     ids = {document.id for document in below}
@@ -276,49 +227,6 @@ def _in_order(overlays: list[Document], below: list[Document], diagnostics: list
     return ordered
 
 
-def _check_family(family: Document, edition: list[Document]) -> Iterator[Diagnostic]:
-    """Check that an edition extends the family of the ruleset, directly or through other editions."""
-    first = edition[0].head.extends if edition else None
-    if first is not None and first.text != family.id:
-        message = f"`{edition[0].id}` extends `{first.text}`, but the family of this ruleset is `{family.id}`"
-        yield Diagnostic("E505", message, first.span)
-
-
-def check_references(shelf: Shelf, stack: list[Document]) -> Iterator[Diagnostic]:
-    """Warn about references to optional files that do not exist: a typo would go unnoticed."""
-    here = {document.id for document in stack}
-    folders = {id.partition("/")[0] for id in here}
-    for document in stack:
-        head = document.head
-        for name in (*(key for key, _ in head.with_), *head.over, *head.not_with, *head.after):
-            if name.text not in here and not any(shelf.find(kind, name.text) for kind in KINDS):
-                ids = {id for kind in KINDS for id in shelf.ids(kind) if id.partition("/")[0] in folders}
-                near = did_you_mean(name.text, ids)
-                yield Diagnostic("W002", f"unknown file `{name.text}`{near}", name.span, severity="warning")
-
-
-def _limits(stack: list[Document]) -> list[tuple[Document, PlayerRange]]:
-    """Return the allowed numbers of players of each file. Those of overlays override those of the edition."""
-    limits = [(document, players) for document in stack if (players := document.players) is not None]
-    return [(d, players) for d, players in limits if d.kind == "overlay"] or limits
-
-
-def _check_players(stack: list[Document]) -> Iterator[Diagnostic]:
-    """Check that at least one number of players is allowed by every file, and none is too large."""
-    limits = _limits(stack)
-    for document, limit in limits:
-        if limit.high > MAXIMUM_PLAYERS:
-            message = f"got {limit.high} players, want at most {MAXIMUM_PLAYERS}"
-            yield Diagnostic("E313", message, document.root["players"].span)
-    if limits and max(limit.low for _, limit in limits) > min(limit.high for _, limit in limits):
-        document = limits[-1][0]
-        notes = tuple(
-            Note(f"`{d.id}` is for {limit.low} to {limit.high}", d.root["players"].span) for d, limit in limits[:-1]
-        )
-        message = f"no number of players suits {'all files' if notes else 'this file'}"
-        yield Diagnostic("E510", message, document.root["players"].span, notes)
-
-
 def _layered(ruleset: Document, family: Document, stack: list[Document]) -> Composition:
     sections: dict[str, dict[str, list[Entry]]] = {}
     own_rules = _OwnRules(stack)
@@ -329,7 +237,7 @@ def _layered(ruleset: Document, family: Document, stack: list[Document]) -> Comp
     order = {section: number for number, section in enumerate(NAMED_SECTIONS)}  # whatever file has which section
     sections = dict(sorted(sections.items(), key=lambda each: order.get(each[0], len(order))))
     rulebooks = dict.fromkeys(book.text for document in stack for book in words(document.head.rulebook))
-    players = reduce(and_, (limit for _, limit in _limits(stack)), PlayerRange(1, MAXIMUM_PLAYERS))
+    players = reduce(and_, (limit for _, limit in limits_of(stack)), PlayerRange(1, MAXIMUM_PLAYERS))
     needed = tuple((number, overlay) for number, overlay in players.overlays if overlay != "nothing")
     return Composition(
         ruleset.id,
@@ -395,52 +303,12 @@ def _in_layers(stack: list[Document]) -> Iterator[tuple[str, Entry]]:
     ids = {"", *later}
     for document in stack:
         here = later.pop(document.id, [])
-        for other, declarations in _parted(document):
+        for other, declarations in parted(document):
             if other in later:
                 later[other].extend(declarations)
             elif other in ids:
                 yield from declarations
         yield from here
-
-
-def _parted(document: Document) -> list[tuple[str, list[tuple[str, Entry]]]]:
-    """Return the declarations of each part of a file. Rulesets that share the file share them."""
-    kept: dict[str, list[tuple[str, list[tuple[str, Entry]]]]] = vars(document)
-    if "parts" not in kept:
-        kept["parts"] = [(other, list(declarations_in(document, root))) for other, root in parts_of(document)]
-    return kept["parts"]
-
-
-def sections_of(document: Document) -> Iterator[tuple[str, Entry]]:
-    """Yield every named declaration of a file with its section, including those in `seats`, `parts` and `with`."""
-    for section, entry in (each for _, declarations in _parted(document) for each in declarations):
-        if section not in SINGLE_SECTIONS and not (section == "says" and document.kind == "words"):
-            yield "cards" if section == "card_rows" else section, entry
-
-
-def parts_of(document: Document) -> Iterator[tuple[str, Mapping]]:
-    """Yield the parts of a file, each with the file under `with` that it needs: "" for what is outside of `with`."""
-    entries = document.root.entries
-    yield "", replace(document.root, entries=tuple(entry for entry in entries if entry.key.text != "with"))
-    yield from ((key.text, paired.source) for key, paired in document.head.with_)
-
-
-def declares(document: Document, besides: str) -> bool:
-    """Return whether a file declares or removes anything in another section, in any of its parts."""
-    return any(section != besides for _, declarations in _parted(document) for section, _ in declarations)
-
-
-def declared_in(document: Document) -> dict[str, set[str]]:
-    """Return the names that a file declares or overrides, each with the files under `with` for which it does so: "" if
-    always."""
-    names: dict[str, set[str]] = {}
-    for file, declarations in _parted(document):
-        for section, entry in declarations:
-            if section not in ("says", "policies"):
-                carried = [pool.text for pool, _ in Card.of_layers([entry]).carries] if section == "cards" else []
-                for name in (entry.name, *carried):
-                    names.setdefault(name, set()).add(file)
-    return names
 
 
 def only(composition: Composition, names: Set[str]) -> Composition:
@@ -450,137 +318,6 @@ def only(composition: Composition, names: Set[str]) -> Composition:
         for section, declared in composition.sections.items()
     }
     return replace(composition, sections=sections)
-
-
-def do_meet(document: Document, other: Document) -> bool:
-    """Return whether two files declare or override the same name, or one does so only beside the other."""
-    names, others = declared_in(document), declared_in(other)
-    beside = set[str]().union(*names.values(), *others.values())
-    return not names.keys().isdisjoint(others) or not beside.isdisjoint((document.id, other.id))
-
-
-def declarations_in(document: Document, root: Mapping) -> Iterator[tuple[str, Entry]]:
-    """Yield the declarations of a part of a file, each with its section."""
-    for section, key, value in _values_in(document, root):
-        yield section, _entry(section, document, key, value)
-    for name, part in Sections(root).parts:
-        guards = (part.when,) if part.when is not None else ()
-        for section, key, value in _values_in(document, part.source):
-            entry = _entry(section, document, key, value, guards, name.text)
-            yield section, _citing(entry, part.cites) if section in LAYERED else entry
-
-
-def _entry(
-    section: str, document: Document, key: Scalar, value: Value, guards: tuple[Scalar, ...] = (), part: str = ""
-) -> Entry:
-    name, head = name_and_head(key) if section == "rules" else (key, None)
-    return Entry(name.text, document.id, document.kind, name, value, guards, part, head)
-
-
-def _citing(entry: Entry, cites: tuple[Scalar, ...]) -> Entry:
-    """Return a declaration with more citations."""
-    if not cites or not isinstance(entry.value, Mapping):
-        return entry
-    others = tuple(item for item in entry.value.entries if item.key.text != "cites")
-    every = Sequence((*entry.remarks.cites, *cites), cites[0].span)
-    cited = YamlEntry(Scalar("cites", "plain", cites[0].span, "cites"), every)
-    return replace(entry, value=Mapping((*others, cited), entry.value.span))
-
-
-def _values_in(document: Document, root: Mapping) -> Iterator[tuple[str, Scalar, Value]]:
-    """Yield the names and values of all declarations outside of `parts`, each with its section."""
-    for section in root.entries:
-        name, value = section.key.text, section.value
-        if name in SINGLE_SECTIONS:
-            yield name, section.key, value
-        elif not isinstance(value, Mapping):
-            continue
-        elif name == "seats":
-            for half in value.entries:
-                items = half.value.entries if isinstance(half.value, Mapping) else ()
-                yield from ((half.key.text, item.key, item.value) for item in items)
-        elif name == "is" and document.kind == "words":
-            language = Scalar(document.id.partition("/")[2], "plain", section.key.span, None)
-            for item in value.entries:
-                yield "says", item.key, Mapping((YamlEntry(language, item.value),), item.value.span)
-        elif name in NAMED_SECTIONS:
-            target = "card_rows" if name == "cards" and document.kind == "deck" else name
-            yield from ((target, item.key, item.value) for item in value.entries)
-
-
-def _check_size(composition: Composition) -> Iterator[Diagnostic]:
-    """Check that a composition is small enough for the checks, some of which search it repeatedly."""
-    rules = [e for section in LAYERED for layers in composition.sections.get(section, {}).values() for e in layers]
-    everything = [e for names in composition.sections.values() for layers in names.values() for e in layers]
-    phases = [name for name, _ in phases_of(entry.value)] if (entry := composition.single("round")) else []
-    for items, most, noun in (
-        (rules, MOST_RULES, "rules and tables"),
-        (everything, MOST_ENTRIES, "declarations"),
-        (phases, MOST_PHASES, "phases"),
-    ):
-        if len(items) > most:
-            message = f"got {len(items):,} {noun} in all files, want at most {most:,}"
-            yield Diagnostic("E010", message, items[most].span)
-
-
-def _check_layers(composition: Composition) -> list[Diagnostic]:
-    """Check that each name is declared once, and that overrides use a verb with the id of a file that declares it."""
-    diagnostics: list[Diagnostic] = []
-    for section, names in composition.sections.items():
-        if section in SINGLE_SECTIONS or section in ("says", "policies", "decisions", "card_rows"):
-            continue
-        for name, layers in names.items():
-            for position, entry in enumerate(layers):
-                below = layers[:position]
-                if section == "cards" and entry.covers is not None:
-                    below = [*below, *_cards_below(composition, entry)]
-                diagnostics.extend(_check_layer(section, name, below, entry, names))
-    diagnostics.extend(_check_overlay_order(composition))
-    return diagnostics
-
-
-def _cards_below(composition: Composition, entry: Entry) -> Iterator[Entry]:
-    """Yield the entries of decks below an amendment of a kind of card."""
-    order = [document.id for document in composition.documents]
-    for row in composition.layers("card_rows", entry.name):
-        if order.index(row.file) < order.index(entry.file):
-            yield row
-
-
-def _check_layer(
-    section: str, name: str, below: list[Entry], entry: Entry, names: dict[str, list[Entry]]
-) -> Iterator[Diagnostic]:
-    if entry.covers is None:
-        if below and not (section == "kinds" and word(below[-1].value) == "open"):
-            first = below[0]
-            yield Diagnostic(
-                "E501",
-                f"`{name}` is already declared in `{first.file}`",
-                entry.span,
-                (Note("the first declaration", first.span),),
-                _how_to_cover(section, name, first),
-            )
-        return
-    how, file, span = entry.covers
-    if how in ("amends", "removes") and entry.guards:
-        yield Diagnostic("E507", f"`{how}` is unconditional: a part's `when` cannot guard it", span)
-    if how == "removes" and (extra := _extra_key(entry)) is not None:
-        message = f"got `removes` and `{extra.text}` together, want one of them"
-        yield Diagnostic("E105", message, extra.span)
-    if not below:
-        yield Diagnostic(
-            "E502", f"`{name}` {how} nothing: no file below declares it{did_you_mean(name, set(names) - {name})}", span
-        )
-    elif all(file != layer.file for layer in below):
-        known = ", ".join(quoted(dict.fromkeys(layer.file for layer in below)))
-        remedy = f"write `{how}: {below[0].file}`"
-        yield Diagnostic("E503", f"`{name}` does not come from `{file}`; it is declared in {known}", span, help=remedy)
-
-
-def _extra_key(entry: Entry) -> Scalar | None:
-    """Return a key beside `removes` that is not documentation, or None."""
-    keys = [item.key for item in entry.value.entries] if isinstance(entry.value, Mapping) else []
-    return next((key for key in keys if key.text not in ("removes", "cites", "about", "provenance")), None)
 
 
 def _remove(composition: Composition) -> None:
@@ -598,36 +335,3 @@ def _remove(composition: Composition) -> None:
             names[name] = remaining
             if not remaining:
                 del names[name]
-
-
-def _how_to_cover(section: str, name: str, first: Entry) -> str:
-    file = first.file
-    if section == "tokens" and isinstance(first.value, Scalar):
-        return f"write `{{amends: {file}, {name}: …}}` to change the number of tokens"
-    if section in ("rules", "tables"):
-        return f"write `replaces: {file}`" + (f" or `wraps: {file}`" if section == "rules" else "")
-    return f"write `amends: {file}` to change it"
-
-
-def _check_overlay_order(composition: Composition) -> Iterator[Diagnostic]:
-    """Report two overlays that override the same declaration without a defined order."""
-    documents = {document.id: document for document in composition.documents if document.kind == "overlay"}
-    for section in LAYERED:
-        for name, layers in composition.sections.get(section, {}).items():
-            overlays = [entry for entry in layers if entry.file in documents]
-            for low, high in pairwise(overlays):
-                if low.file == high.file or _ordered(documents[low.file], documents[high.file]):
-                    continue
-                yield Diagnostic(
-                    "E506",
-                    f"`{low.file}` and `{high.file}` both override `{name}`, in no defined order",
-                    high.span,
-                    (Note(f"`{low.file}` overrides it here", low.span),),
-                    f"write `after: [{low.file}]` or `layer: last` in one of them",
-                )
-
-
-def _ordered(low: Document, high: Document) -> bool:
-    if any(name.text == low.id for name in (*high.head.after, *(key for key, _ in high.head.with_))):
-        return True
-    return high.head.layer == "last" and low.head.layer != "last"

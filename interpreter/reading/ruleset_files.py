@@ -7,7 +7,7 @@ from functools import reduce
 from operator import and_
 
 from interpreter.base.yaml_values import words
-from interpreter.reading.compose import do_meet
+from interpreter.reading.file_declarations import do_meet
 from interpreter.reading.files import KINDS, Document, Shelf
 from interpreter.reading.players import MAXIMUM_PLAYERS, PlayerRange
 
