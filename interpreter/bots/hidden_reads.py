@@ -119,7 +119,9 @@ class _Peeks:
                 self.read((layer.when, layer.body), mine)
 
     def _cell(self, cell: core.Cell, mine: Mine) -> None:
-        group = self.model.groups[cell.group]
+        group = self.model.groups.get(cell.group)
+        if group is None:  # what everybody sees of the course of a game, such as the phase
+            return
         is_mine = isinstance(cell.owner, core.Local) and cell.owner.index in mine
         if group.seen == "no one" or (group.seen == "owner" and not is_mine):
             self.always = True

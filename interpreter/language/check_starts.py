@@ -12,6 +12,7 @@ from interpreter.language.scope import frame_of
 from interpreter.language.texts import expression_of
 from interpreter.language.types import (
     INT,
+    MAXIMUM_NUMBER,
     NEVER,
     SEAT,
     BagType,
@@ -146,9 +147,13 @@ class Starts(Checker):
             self.error(
                 "E401", f"`{name.text}` takes {signature.parameters[0][1]}, but {group.name} holds {card}", name.span
             )
-        if expected is not None and signature.result != expected:
+        if expected is not None and signature.result.sure != expected:
             self.error("E401", f"`{name.text}` gives {signature.result}, want {expected}", name.span)
-        return core.CallRule(name.text, (local,), type=signature.result, span=name.span)
+        called = core.CallRule(name.text, (local,), type=signature.result, span=name.span)
+        if expected is None or not signature.result.optional:
+            return called
+        last = core.Const(MAXIMUM_NUMBER, type=expected, span=name.span)
+        return core.Default(called, last, type=expected, span=name.span)
 
 
 def _keys(table: Table) -> list[tuple[str, Type]]:

@@ -160,7 +160,7 @@ class Steps(Expressions):
                 return self._while(test, bound, body, span)
             case nodes.Perform(call):
                 performed = self.call(call)
-                if self._is_function(performed):
+                if self._is_function(call, performed):
                     self.error("E406", "a function alone does nothing; use its value", span)
                 elif self.pure:
                     self._impure("calls a procedure", span)
@@ -188,9 +188,10 @@ class Steps(Expressions):
             case _:
                 assert_never(node)
 
-    def _is_function(self, called: core.Expression) -> bool:
-        if isinstance(called, core.CallRule):
-            return self.names.signatures[called.rule].form != "does"
+    def _is_function(self, call: nodes.Expr, called: core.Expression) -> bool:
+        if isinstance(call, nodes.Call) and isinstance(called, core.CallRule):
+            signature = self.names.rule(call.name, call.span)
+            return signature is not None and signature.form != "does"
         return not isinstance(called, core.CallBase) and called.type != NEVER
 
     def _roll(self, node: nodes.Roll) -> core.Step:

@@ -118,7 +118,7 @@ Seen: OneOf[SeenBy] = OneOf[SeenBy](
 ).defined("seen")
 Order = Word(
     "The order of cards: as they came in (`kept`), none (`free`), or sorted (`by RULE`, a rule from a card to a "
-    "number).",
+    "number; cards without one are last).",
     title="`kept`, `free` or `by RULE`",
     pattern="^(kept|free|by [a-z][a-z0-9_]*)$",
 ).defined("order")

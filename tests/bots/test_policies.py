@@ -9,6 +9,7 @@ import pytest
 from interpreter.base.diagnostics import RulesetError
 from interpreter.bots.registry import bots_of, policies_for
 from interpreter.engine.ruleset import Ruleset, load
+from interpreter.language.builtins import OWN_VALUES
 from interpreter.lowering.constants import RuleFailure
 from interpreter.play.match import Match
 from tests.play.toy import changed
@@ -128,3 +129,14 @@ def test_a_policy_without_lines_says_what_to_write(tmp_path: Path) -> None:
     match = Match(ruleset, bots_of("polite", ruleset, 2), 1)
     with pytest.raises(RuleFailure, match=r"no lines for `toll`.*`policies: \{polite: \{toll: \{prefer: any\}\}\}`"):
         match.play()
+
+
+@pytest.mark.parametrize("value", sorted(OWN_VALUES))
+def test_a_policy_may_call_a_rule_that_reads_the_course_of_the_game(tmp_path: Path, value: str) -> None:
+    root = changed(tmp_path, "family.yaml", "rules:\n", f"rules:\n  same() -> bool: {value} == {value}\n")
+    policies = root / "pebbles" / "policies" / "others.yaml"
+    policies.write_text(policies.read_text(encoding="utf-8").replace("where number == 1 and", "where same() and"))
+    ruleset = load(root / "pebbles" / "pebbles.yaml")
+    match = Match(ruleset, bots_of("modest", ruleset, 2), seed=1)
+    match.play()
+    assert match.game.is_over

@@ -460,6 +460,7 @@ def test_a_helper_is_no_rule_of_the_game(folder: Path) -> None:
     ("helpers", "scenario", "message"),
     [
         ("limit() -> int: 2", "", "E501 `limit` already exists in `first`"),
+        ("pulling() -> int: 2", "given: pulling()", "E406 a function alone does nothing"),
         ("count() -> int: 2", "", "E312 `count` is a reserved name"),
         ("paid: {is: 2}", "", "E501 `paid` already exists in `first`"),
         ("round: {is: 2}", "", "E312 `round` is a reserved name"),
