@@ -350,7 +350,7 @@ def draw(folder: Path, name: str, players: int, seed: int, overlays: tuple[str, 
     for kind in ("overlays", "policies"):
         (folder / family / kind).mkdir(parents=True, exist_ok=True)
     path = folder / family / "overlays" / "drawn.yaml"
-    head = f"language: 1\noverlay: {family}/drawn\ntitle: Drawn\nover: [{family}]\nlayer: last\n"
+    head = f"language: 2\noverlay: {family}/drawn\ntitle: Drawn\nover: [{family}]\nlayer: last\n"
     kept: list[str] = []
     wanted = chance.choice([0, 1, 2, 4])
     for _ in range(4 * wanted):
@@ -406,7 +406,7 @@ def _policy(path: Path, family: str, ruleset: Ruleset, chance: random.Random) ->
     """Write a policies file: weights, rules that use them and earlier rules, and lines for each decision, which may be
     named and override others."""
     writer = Writer(ruleset.model, chance)
-    head = f"language: 1\npolicies: {family}/drawn\ntitle: Drawn\n"
+    head = f"language: 2\npolicies: {family}/drawn\ntitle: Drawn\n"
     weights = [f"weight_{number}" for number in range(chance.choice([0, 1, 3]))]
     if weights:
         head += f"weights: {{{', '.join(f'{name}: {chance.choice(NUMBERS)}' for name in weights)}}}\n"

@@ -12,8 +12,9 @@ from tests.small import loaded, write
 __all__ = ["FAMILY", "HELPERS", "Writer", "game_of"]
 
 FAMILY = """\
-language: 1
+language: 2
 family: small
+names: {n: int, more: int, number: int, who: seat, c: plan, d: plan}
 kinds: {step: 1..100}
 tokens: {coin: 900, gem: {ruby: 9, onyx: 9}}
 cards:
@@ -60,25 +61,22 @@ setup: prepare
 result: {rank: [who.score]}
 """
 HELPERS = """\
-is_it: {is: "(n: int) -> bool: n == weather"}
-near: {is: "(n: int) -> int: n + weather - weather"}
-doubled: {is: "(n: int) -> int: n * 2"}
-noted:
+is_it(n) -> bool: {is: "n == weather"}
+near(n) -> int: {is: "n + weather - weather"}
+doubled(n) -> int: {is: "n * 2"}
+noted(n):
   does: |
-    (n: int):
-      note said(n)
-asks:
+    note said(n)
+asks(n):
   does: |
-    (n: int):
-      choose other by seats[0]:
-        tell m in 1 .. 3:
-          amount = n + m
-chosen:
+    choose other by seats[0]:
+      tell m in 1 .. 3:
+        amount = n + m
+chosen(who) -> int:
   does: |
-    (who: seat) -> int:
-      choose pick by who, sealed:
-        take n in 1 .. 3:
-          return n
+    choose pick by who, sealed:
+      take n in 1 .. 3:
+        return n
 """
 
 

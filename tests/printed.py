@@ -70,8 +70,7 @@ NOTHING: frozenset[str] = frozenset()
 def format_node(node: AnyNode) -> str:
     """Return the rule text of a node, without a trailing line break.
 
-    It is the inverse of parsing, for every tree that parsing can produce. A function that is a block without header
-    starts with a line break.
+    It is the inverse of parsing, for every tree that parsing can produce.
     """
     if isinstance(node, nodes.Expr):
         return _expression(node)
@@ -99,15 +98,12 @@ def _type(node: nodes.Type) -> str:
 
 def _lines(node: nodes.Statement | Text) -> list[str]:
     match node:
-        case nodes.Function():
-            header = "" if node.header is None else _line(node.header)
-            if isinstance(node.body, nodes.Block):
-                return [header, *_indented(node.body)]
-            return [f"{header} {_expression(node.body)}".lstrip()]
-        case nodes.Procedure(header, body):
-            return _lines(body) if header is None else [_line(header), *_indented(body)]
-        case nodes.Verdict(header, lines):
-            return _all(lines) if header is None else [_line(header), *_indented(*lines)]
+        case nodes.Function(_, body):
+            return _lines(body) if isinstance(body, nodes.Block) else [_expression(body)]
+        case nodes.Procedure(_, body):
+            return _lines(body)
+        case nodes.Verdict(_, lines):
+            return _all(lines)
         case nodes.EventPattern():
             return [f"{node.event}({', '.join(node.names)}){_where(node.test)}"]
         case nodes.Match():
@@ -118,9 +114,9 @@ def _lines(node: nodes.Statement | Text) -> list[str]:
             return _all(alternatives)
         case nodes.Header():
             result = f" -> {_type(node.result)}" if node.result is not None else ""
-            return [f"({_joined(node.parameters)}){result}:"]
+            return [f"({_joined(node.parameters)}){result}"]
         case nodes.Parameter():
-            return [f"{node.name}: {_type(node.type)}" if node.type is not None else node.name]
+            return [node.name]
         case nodes.Require():
             return [f"require {_expression(node.test)}{_cites(node.cites)}"]
         case nodes.Preference():

@@ -17,8 +17,13 @@ from interpreter.reading.files import Shelf
 __all__ = ["FAMILY", "MAP", "RULESET", "examined", "loaded", "outcome", "played", "write"]
 
 FAMILY = """\
-language: 1
+language: 2
 family: small
+names:
+  {n: int, m: int, more: int, times: int, number: int, low: int, x: int, y: int, bound: "int?", who: seat,
+   ghost: "seat?", it: plan, c: plan, d: plan, one: plan, other: plan, drawn: "plan?", a: list of int, t: town,
+   wanted: list of int, cards: list of plan, them: list of seat, flow: bag of gem, ebb: bag of gem,
+   rows: list of list of int}
 kinds: {colour: [red, blue], step: 1..3}
 tokens: {gem: {ruby: 9, onyx: 9, opal: 9}, coin: 90}
 pieces: {hut: {}}
@@ -63,7 +68,7 @@ result: {rank: [who.score]}
 """
 
 MAP = """\
-language: 1
+language: 2
 map: small/isles
 players: 2..3
 nodes: |
@@ -76,7 +81,7 @@ links: |
   Ayr  | Bute | 1
   Bute | Coll | 2
 """
-RULESET = "language: 1\nruleset: tiny\ntitle: Tiny\nfamily: small\nmap: small/isles\n"
+RULESET = "language: 2\nruleset: tiny\ntitle: Tiny\nfamily: small\nmap: small/isles\n"
 
 
 def write(folder: Path, act: str = "end game", rules: str = "", sections: str = "", family: str = "") -> Path:

@@ -38,7 +38,7 @@ CASES = sorted(path.name for path in BAD.iterdir() if path.is_dir() and path.nam
 PAGES = Path(__file__).parent.parent / "docs" / "errors"
 PACKAGE = Path(__file__).parent.parent / "interpreter"
 CODE = re.compile(r'"([ELRW][0-9]{3})"')
-OVERLAY = "language: 1\noverlay: pond/bad\nover: [pond]\n"
+OVERLAY = "language: 2\noverlay: pond/bad\nover: [pond]\n"
 
 
 # --- every code has its meaning, its page and its case ----------------------------------------------------------------
@@ -76,7 +76,7 @@ def _five_megabytes(root: Path) -> None:
 def _endless_table(root: Path) -> None:
     rows = "".join(f"    {number} | gnat | 1\n" for number in range(6_000))
     table = f"  weather: |\n    number | brings | many\n{rows}  storm: 1\n"
-    (root / "pond/decks/winds.yaml").write_text(f"language: 1\ndeck: pond/winds\ncards:\n{table}", encoding="utf-8")
+    (root / "pond/decks/winds.yaml").write_text(f"language: 2\ndeck: pond/winds\ncards:\n{table}", encoding="utf-8")
 
 
 def _link_to_elsewhere(root: Path) -> None:
@@ -89,8 +89,8 @@ def _link_to_elsewhere(root: Path) -> None:
 
 
 def _long_chain(root: Path) -> None:
-    rules = "".join(f"  step_{n}:\n    is: |\n      () -> int: step_{n + 1}()\n" for n in range(70))
-    last = "  step_70:\n    is: |\n      () -> int: water\n"
+    rules = "".join(f"  step_{n}() -> int: step_{n + 1}()\n" for n in range(70))
+    last = "  step_70() -> int: water\n"
     (root / "pond/overlays/bad.yaml").write_text(f"{OVERLAY}rules:\n{rules}{last}", encoding="utf-8")
 
 
@@ -194,8 +194,8 @@ def test_the_game_that_the_cases_spoil_is_fine(tmp_path: Path) -> None:
 # --- whatever else somebody may try -----------------------------------------------------------------------------------
 
 
-def _rules(body: str) -> bytes:
-    return f"{OVERLAY}rules:\n  calm:\n{body}".encode()
+def _rules(body: str, head: str = "") -> bytes:
+    return f"{OVERLAY}rules:\n  calm{head}:\n{body}".encode()
 
 
 HOSTILE: dict[str, bytes] = {
@@ -220,21 +220,19 @@ HOSTILE: dict[str, bytes] = {
     "other digits in a cell": OVERLAY.encode()
     + b"tables:\n  t:\n    keys: [fly]\n    gives: int\n    is: |\n      fly | gnat | midge\n"
     + "      n   | ²    | ١٢\n".encode(),
-    "brackets in rule text": _rules(f"    is: |\n      () -> int:\n        {'(' * 900}1{')' * 900}\n"),
-    "brackets over many lines": _rules("    is: |\n      () -> int:\n" + f"        {'[' * 100}\n" * 20),
-    "not not not": _rules(f"    is: |\n      () -> bool:\n        {'not ' * 400}yes\n"),
-    "a very long sum": _rules(f"    is: |\n      () -> int:\n        {'1+' * 900}1\n"),
+    "brackets in rule text": _rules(f"    is: |\n      {'(' * 900}1{')' * 900}\n", "() -> int"),
+    "brackets over many lines": _rules("    is: |\n" + f"      {'[' * 100}\n" * 20, "() -> int"),
+    "not not not": _rules(f"    is: |\n      {'not ' * 400}yes\n", "() -> bool"),
+    "a very long sum": _rules(f"    is: |\n      {'1+' * 900}1\n", "() -> int"),
     "deep indentation": _rules(
         "    does: |\n"
         + "".join(f"      {'  ' * depth}if water == 1:\n" for depth in range(120))
         + " " * 246
         + "settle\n"
     ),
-    "a very long line": _rules(f"    is: |\n      () -> int: 1{' ' * 3_000}+ 1\n"),
-    "a very long name": _rules(f"    is: |\n      () -> int: {'a' * 1_900}\n"),
-    "a table wider than long": _rules(
-        "    is: |\n      () -> int: 1\ntables:\n  t: {keys: [n], gives: int, is: 'n' }\n"
-    ),
+    "a very long line": _rules(f"    is: |\n      1{' ' * 3_000}+ 1\n", "() -> int"),
+    "a very long name": _rules(f"    is: |\n      {'a' * 1_900}\n", "() -> int"),
+    "a table wider than long": _rules("    is: 1\ntables:\n  t: {keys: [n], gives: int, is: 'n' }\n", "() -> int"),
     "a key with a thousand numbers": b"".join(
         (OVERLAY.encode(), b"kinds: {big: 1..1000}\ntables:\n  t:\n    keys: [big, big, big, n]\n    gives: int\n")
     )

@@ -234,7 +234,7 @@ def test_every_sample_of_the_reference_is_well_formed() -> None:
         kind = keys[0] if keys else "map" if is_map else "family" if is_family else "edition"
         head = "" if keys else f"{kind}: x\n" if is_family else f"{kind}: x/y\n"
         extends = "extends: x\n" if kind == "edition" else ""
-        file = SourceFile("sample", f"language: 1\n{head}{extends}{sample.text}")
+        file = SourceFile("sample", f"language: 2\n{head}{extends}{sample.text}")
         whole, wrong = read_yaml(file)
         assert whole is not None
         wrong += [each for each in check_schema(kind, whole) if each.code != "E102"] + tidy(file)[1]

@@ -178,7 +178,7 @@ def test_names_cannot_be_forged(tmp_path: Path, sections: str) -> None:
 
 @pytest.mark.parametrize("name", ["base", "count", "first", "min", "mixes", "total"])
 def test_rules_cannot_take_the_names_of_functions(tmp_path: Path, name: str) -> None:
-    tried(tmp_path, "E312", rules=f"{name}:\n  is: '() -> int: 1'\n")
+    tried(tmp_path, "E312", rules=f"{name}() -> int: 1\n")
 
 
 LOCALS = [
@@ -224,7 +224,7 @@ ESCAPES = [r"\e[2J", r"\x1b]0;x\a", r"\x9b31m", r"a\nb\rc", r"\u202egpj.exe", r"
 def test_no_escape_reaches_the_terminal(tmp_path: Path, escape: str) -> None:
     path = write(tmp_path)
     path.write_text(
-        f'language: 1\nruleset: tiny\ntitle: "a{escape}b"\nabout: "{escape}"\nfamily: small\n', encoding="utf-8"
+        f'language: 2\nruleset: tiny\ntitle: "a{escape}b"\nabout: "{escape}"\nfamily: small\n', encoding="utf-8"
     )
     found = examined(path)
     assert "E003" in {d.code for d in found.errors} or escape == r"a\nb\rc"
@@ -234,7 +234,7 @@ def test_no_escape_reaches_the_terminal(tmp_path: Path, escape: str) -> None:
 
 def test_a_control_character_in_a_file_is_not_shown(tmp_path: Path) -> None:
     path = write(tmp_path)
-    path.write_text("language: 1\nruleset: tiny\ntitle: \x1b[31mred\x07\nfamily: small\n", encoding="utf-8")
+    path.write_text("language: 2\nruleset: tiny\ntitle: \x1b[31mred\x07\nfamily: small\n", encoding="utf-8")
     found = examined(path).diagnostics
     assert [d.code for d in found] == ["E003"]
     assert "\x1b" not in render(found[0])
@@ -277,11 +277,11 @@ def test_no_id_leaves_the_folder(tmp_path: Path, id: str, key: str) -> None:
 
 def test_no_link_leaves_the_folder(tmp_path: Path) -> None:
     outside = tmp_path / "outside.yaml"
-    outside.write_text("language: 1\nmap: small/secret\nnodes: secret\n", encoding="utf-8")
+    outside.write_text("language: 2\nmap: small/secret\nnodes: secret\n", encoding="utf-8")
     root = tmp_path / "root"
     path = write(root)
     (path.parent / "maps" / "secret.yaml").symlink_to(outside)
-    path.write_text("language: 1\nruleset: tiny\ntitle: T\nfamily: small\nmap: small/secret\n", encoding="utf-8")
+    path.write_text("language: 2\nruleset: tiny\ntitle: T\nfamily: small\nmap: small/secret\n", encoding="utf-8")
     found = outcome(path)
     assert found.startswith("E033")
     assert "secret\n" not in found
@@ -296,7 +296,7 @@ def test_devices_and_pipes_are_not_read(tmp_path: Path) -> None:
     os.mkfifo(path.parent / "other.yaml")
     (path.parent / "maps" / "zero.yaml").symlink_to("/dev/zero")
     for name in ("pipe", "zero"):
-        path.write_text(f"language: 1\nruleset: tiny\ntitle: T\nfamily: small\nmap: small/{name}\n", encoding="utf-8")
+        path.write_text(f"language: 2\nruleset: tiny\ntitle: T\nfamily: small\nmap: small/{name}\n", encoding="utf-8")
         with soon():
             assert re.match(r"E03\d ", outcome(path))
 
@@ -359,13 +359,12 @@ ask_again:
     ask_again()
     choose a by seats[0]:
       b
-twice:
+twice(n):
   does: |
-    (n: int):
-      if n > 0:
-        twice(n - 1)
-        twice(n - 1)
-      amount = 1
+    if n > 0:
+      twice(n - 1)
+      twice(n - 1)
+    amount = 1
 """
 
 
@@ -378,20 +377,19 @@ def test_nothing_goes_on_without_end(tmp_path: Path, name: str) -> None:
 
 
 def test_functions_cannot_call_themselves(tmp_path: Path) -> None:
-    tried(tmp_path, "E705", "amount = f(1)", "f:\n  is: '(n: int) -> int: f(n + 1)'\n")
-    both = "f:\n  is: '(n: int) -> int: g(n)'\ng:\n  is: '(n: int) -> int: f(n)'\n"
+    tried(tmp_path, "E705", "amount = f(1)", "f(n) -> int: f(n + 1)\n")
+    both = "f(n) -> int: g(n)\ng(n) -> int: f(n)\n"
     tried(tmp_path, "E705", "amount = f(1)", both)
 
 
 def test_functions_cannot_call_functions_without_end(tmp_path: Path) -> None:
     """Each calls the one below it twice, with other values: memory of what was worked out does not help."""
     rules = "".join(
-        f"f{i}:\n  is: '(n: int) -> int: f{i - 1}(n * 2 mod 100003) + f{i - 1}(n * 2 mod 100003 + 1)'\n"
-        for i in range(1, 50)
+        f"f{i}(n) -> int: f{i - 1}(n * 2 mod 100003) + f{i - 1}(n * 2 mod 100003 + 1)\n" for i in range(1, 50)
     )
-    rules += "f0:\n  is: '(n: int) -> int: n'\n"
+    rules += "f0(n) -> int: n\n"
     tried(tmp_path, "R002", "amount = f49(1)", rules)
-    rules += "".join(f"f{i}:\n  is: '(n: int) -> int: f{i - 1}(n)'\n" for i in range(50, 80))
+    rules += "".join(f"f{i}(n) -> int: f{i - 1}(n)\n" for i in range(50, 80))
     tried(tmp_path, "E711", "amount = f79(1)", rules)
 
 
@@ -436,18 +434,16 @@ FOREVER = "for each x in 1 .. 19999:\n  for each y in 1 .. 19999:\n    "
 def doubling(name: str, form: str, call: str, last: str, number: int) -> str:
     """Rules that each call the one below them twice."""
     rules = "".join(
-        f"{name}{i}:\n  {form.replace('CALL', call.replace('BELOW', f'{name}{i - 1}'))}\n" for i in range(1, number)
+        f"{name}{i}{form.replace('CALL', call.replace('BELOW', f'{name}{i - 1}'))}\n" for i in range(1, number)
     )
-    return f"{name}0:\n  {last}\n{rules}"
+    return f"{name}0{last}\n{rules}"
 
 
-MAYBE = "maybe:\n  does: |\n    (n: int):\n      if n < 0:\n        choose a by seats[0]:\n          b\n"
-TWICE = "twice:\n  does: |\n    (n: int, m: int):\n      if m > 0:\n        twice(n + n, m - 1)\n      amount = n\n"
-FRAMES = (
-    "deep:\n  does: |\n    (n: int):\n      if n < 190:\n        deep(n + 1)\n      choose a by seats[0]:\n        b\n"
-)
-CHAIN = "c0:\n  does: |\n    (n: int):\n      choose a by seats[0]:\n        b\n" + "".join(
-    f"c{i}:\n  does: |\n    (n: int):\n      c{i - 1}(n)\n      amount = n\n" for i in range(1, 260)
+MAYBE = "maybe(n):\n  does: |\n    if n < 0:\n      choose a by seats[0]:\n        b\n"
+TWICE = "twice(n, m):\n  does: |\n    if m > 0:\n      twice(n + n, m - 1)\n    amount = n\n"
+FRAMES = "deep(n):\n  does: |\n    if n < 190:\n      deep(n + 1)\n    choose a by seats[0]:\n      b\n"
+CHAIN = "c0(n):\n  does: |\n    choose a by seats[0]:\n      b\n" + "".join(
+    f"c{i}(n):\n  does: |\n    c{i - 1}(n)\n    amount = n\n" for i in range(1, 260)
 )
 LOOPS = {
     "a list in a list": (
@@ -464,15 +460,15 @@ LOOPS = {
     ),
     "functions that are written in place": (
         "amount = f49(1)",
-        doubling("f", "is: '(n: int) -> int: CALL'", "BELOW(n) + BELOW(n)", "is: '(n: int) -> int: n + amount'", 50),
+        doubling("f", "(n) -> int: CALL", "BELOW(n) + BELOW(n)", "(n) -> int: n + amount", 50),
     ),
     "functions that look through something": (
         "amount = f49(1)",
         doubling(
             "f",
-            "is: '(n: int) -> int: CALL'",
+            "(n) -> int: CALL",
             "BELOW(n * 2 mod 100003) + BELOW(n * 2 mod 100003 + amount)",
-            "is: '(n: int) -> int: count(x in 1 .. n mod 20000 where x > 3)'",
+            "(n) -> int: count(x in 1 .. n mod 20000 where x > 3)",
             50,
         ),
     ),
@@ -480,9 +476,9 @@ LOOPS = {
         "w29(1)",
         doubling(
             "w",
-            "does: |\n    (n: int):\n      CALL",
-            "BELOW(n)\n      BELOW(n)",
-            "does: |\n    (n: int):\n      amount = n",
+            "(n):\n  does: |\n    CALL",
+            "BELOW(n)\n    BELOW(n)",
+            "(n):\n  does: |\n    amount = n",
             30,
         ),
     ),
@@ -518,15 +514,15 @@ LOOPS = {
     ),
     "a function that is remembered by a long list": (
         "let a = [x for x in 1 .. 19999]\namount = count(x in a where f(a) > 3)",
-        "f:\n  is: |\n    (a: list of int) -> int:\n      return first(a)\n",
+        "f(a) -> int:\n  is: |\n    return first(a)\n",
     ),
     "a function that is remembered by lists of lists": (
         f"let a = [[x for x in 1 .. 19999] for y in 1 .. 2]\n{FOREVER}amount = f(a)",
-        "f:\n  is: '(a: list of list of int) -> int: count(x in a where count(x) > 3)'\n",
+        "f(rows) -> int: count(x in rows where count(x) > 3)\n",
     ),
     "a function that is remembered by large numbers": (
         "for each x in 1 .. 19999:\n  amount = f(x * 99999999999 + amount * 7) mod 1000",
-        "f:\n  is: '(n: int) -> int: count(y in 1 .. 3 where y < n) + n'\n",
+        "f(n) -> int: count(y in 1 .. 3 where y < n) + n\n",
     ),
     "options that take long": (
         "choose act by seats[0]:\n  go a in 1 .. 9999, b in 1 .. 9999 where any(c in 1 .. 9999 where a + b + c < 0):\n"
@@ -552,7 +548,7 @@ LOOPS = {
     "an argument that doubles": ("twice(amount, 100)\nend game", TWICE),
     "a list that a function makes of a number": (
         "for each a in 1 .. 999:\n  row = f(amount + amount)\n  amount = row[0]",
-        "f:\n  is: '(n: int) -> list of int: [n]'\n",
+        "f(n) -> list of int: [n]\n",
     ),
     "a range of numbers that no list has": (
         f"amount = 99999999999 * 9999999\nrow = 1 .. ({' + '.join(['amount'] * 15)})",
@@ -594,7 +590,7 @@ def test_many_frames_can_be_kept(tmp_path: Path) -> None:
 
 def test_the_module_holds_no_more_the_longer_a_game_is(tmp_path: Path) -> None:
     """Of the choices that can be undone at once only the last are kept as bytes; any can be undone."""
-    rules = "f:\n  is: '(n: int) -> int: count(s in seats where s.score < n) + n'\n"
+    rules = "f(n) -> int: count(s in seats where s.score < n) + n\n"
     act = "choose act by seats[0]:\n  go a in 1 .. 300 where f(a + amount * 1000) > 0:\n    amount += 1"
     game = loaded(write(tmp_path, act, rules)).new_game(2)
     with soon():
@@ -618,7 +614,7 @@ TAKEN = ["memory", "frame", "options", "top", "fuel", "arena", "run", "begin", "
 
 @pytest.mark.parametrize("name", [*TAKEN, "local", "module", "i32", "data", "type", "unreachable", "none", "lambda"])
 def test_rules_and_choices_with_names_of_the_module_are_only_names(tmp_path: Path, name: str) -> None:
-    rules = f"{name}:\n  is: '(n: int) -> int: count(s in seats where s.score < n) + n'\n"
+    rules = f"{name}(n) -> int: count(s in seats where s.score < n) + n\n"
     act = f"""\
         let {name}_0 = [{name}(x) for x in 1 .. 3]
         choose {name} by seats[0]:
@@ -822,7 +818,7 @@ def test_a_table_with_many_keys_is_not_laid_out(tmp_path: Path) -> None:
 
 
 def test_many_rules_are_refused(tmp_path: Path) -> None:
-    rules = "".join(f"f{i}:\n  is: '() -> int: {i}'\n" for i in range(3_000))
+    rules = "".join(f"f{i}() -> int: {i}\n" for i in range(3_000))
     tried(tmp_path, "E010", rules=rules)
 
 
@@ -866,7 +862,7 @@ def test_files_that_explode_are_refused(tmp_path: Path, name: str) -> None:
     text, wanted = FILES[name]
     path = write(tmp_path)
     family = path.parent / "family.yaml"
-    family.write_text(f"language: 1\nfamily: small\n{text}", encoding="utf-8")
+    family.write_text(f"language: 2\nfamily: small\n{text}", encoding="utf-8")
     with soon():
         assert re.search(wanted, outcome(path))
 

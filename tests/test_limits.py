@@ -53,42 +53,39 @@ def whole(game: Game) -> None:
 ASKS = "\n  if n < 0:\n    choose a by seats[0]:\n      b"
 
 
-def body(text: str, *parameters: str) -> str:
-    """Rule text with parameters."""
-    head = f"({', '.join(parameters)}):" if parameters else ""
-    lines = [head, *(f"  {line}" for line in text.splitlines())] if head else text.splitlines()
-    return "does: |\n" + "".join(f"    {line}\n" for line in lines)
+def body(text: str) -> str:
+    """Rule text of a procedure."""
+    return "does: |\n" + "".join(f"    {line}\n" for line in text.splitlines())
 
 
 def recursive(n: int) -> tuple[str, str, str]:
-    return f"again({n - 2})", "again:\n  " + body("if n > 0:\n  again(n - 1)\namount = n", "n: int"), ""
+    return f"again({n - 2})", "again(n):\n  " + body("if n > 0:\n  again(n - 1)\namount = n"), ""
 
 
 def recursive_and_asking(n: int) -> tuple[str, str, str]:
     text = "if n > 0:\n  again(n - 1)\nelse:\n  choose a by seats[0]:\n    b:\n      amount = 3"
-    return f"again({n - 2})", "again:\n  " + body(text, "n: int"), ""
+    return f"again({n - 2})", "again(n):\n  " + body(text), ""
 
 
 def recursive_with_a_result(n: int) -> tuple[str, str, str]:
     text = "if n > 0:\n  let m = again(n - 1)\n  return m + 1\nreturn 0"
-    rule = body(text, "n: int").replace("(n: int):", "(n: int) -> int:")
-    return f"let m = again({n - 2})\namount = m", f"again:\n  {rule}", ""
+    return f"let m = again({n - 2})\namount = m", f"again(n) -> int:\n  {body(text)}", ""
 
 
 def recursive_in_deep_blocks(n: int) -> tuple[str, str, str]:
     deep = "".join(f"{'  ' * i}if n > 0:\n" for i in range(20)) + "  " * 20 + "again(n - 1)"
-    return f"again({n - 2})", "again:\n  " + body(deep + "\namount = n", "n: int"), ""
+    return f"again({n - 2})", "again(n):\n  " + body(deep + "\namount = n"), ""
 
 
 def by_turns(n: int) -> tuple[str, str, str]:
-    there = "there:\n  " + body("if n > 0:\n  back(n - 1)", "n: int")
-    back = "back:\n  " + body("if n > 0:\n  there(n - 1)\namount = n", "n: int")
+    there = "there(n):\n  " + body("if n > 0:\n  back(n - 1)")
+    back = "back(n):\n  " + body("if n > 0:\n  there(n - 1)\namount = n")
     return f"there({n - 2})", there + back, ""
 
 
 def chain_that_asks(n: int) -> tuple[str, str, str]:
-    last = "c0:\n  " + body("choose a by seats[0]:\n  b", "n: int")
-    rules = "".join(f"c{i}:\n  " + body(f"c{i - 1}(n)\namount = n", "n: int") for i in range(1, n - 1))
+    last = "c0(n):\n  " + body("choose a by seats[0]:\n  b")
+    rules = "".join(f"c{i}(n):\n  " + body(f"c{i - 1}(n)\namount = n") for i in range(1, n - 1))
     return f"c{n - 2}(1)", last + rules, ""
 
 
@@ -98,12 +95,12 @@ def trigger(n: int) -> tuple[str, str, str]:
 
 
 def standing(n: int) -> tuple[str, str, str]:
-    rules = "again:\n  " + body("if n > 0:\n  again(n - 1)\namount = 1", "n: int")
+    rules = "again(n):\n  " + body("if n > 0:\n  again(n - 1)\namount = 1")
     return "amount = 5\nsettle", rules, f"standing:\n  large:\n    whenever: amount > 3\n    does: again({n - 3})\n"
 
 
 def delayed(n: int) -> tuple[str, str, str]:
-    rules = "again:\n  " + body("if n > 0:\n  again(n - 1)\namount = 1", "n: int")
+    rules = "again(n):\n  " + body("if n > 0:\n  again(n - 1)\namount = 1")
     return f"at end of phase:\n  again({n - 2})\n  end game\nsettle", rules, ""
 
 
@@ -134,18 +131,18 @@ def test_a_standing_rule_may_nest_as_deep_as_a_phase_that_settles(tmp_path: Path
 
 
 def functions(n: int) -> tuple[str, str, str]:
-    rules = "".join(f"f{i}:\n  is: '(n: int) -> int: f{i - 1}(n)'\n" for i in range(1, n))
-    return f"amount = f{n - 1}(1)", f"f0:\n  is: '(n: int) -> int: n'\n{rules}", ""
+    rules = "".join(f"f{i}(n) -> int: f{i - 1}(n)\n" for i in range(1, n))
+    return f"amount = f{n - 1}(1)", f"f0(n) -> int: n\n{rules}", ""
 
 
 def verdicts(n: int) -> tuple[str, str, str]:
-    rules = "".join(f"f{i}:\n  permits: |\n    (n: int):\n      require f{i - 1}(n)\n" for i in range(1, n))
-    return f"if f{n - 1}(1):\n  amount = 2", f"f0:\n  permits: |\n    (n: int):\n      require n > 0\n{rules}", ""
+    rules = "".join(f"f{i}(n):\n  permits: |\n    require f{i - 1}(n)\n" for i in range(1, n))
+    return f"if f{n - 1}(1):\n  amount = 2", f"f0(n):\n  permits: |\n    require n > 0\n{rules}", ""
 
 
 def procedures(n: int) -> tuple[str, str, str]:
-    rules = "".join(f"f{i}:\n  " + body(f"f{i - 1}(n)\namount = n", "n: int") for i in range(1, n))
-    return f"f{n - 1}(1)", "f0:\n  " + body("amount = n", "n: int") + rules, ""
+    rules = "".join(f"f{i}(n):\n  " + body(f"f{i - 1}(n)\namount = n") for i in range(1, n))
+    return f"f{n - 1}(1)", "f0(n):\n  " + body("amount = n") + rules, ""
 
 
 def triggers(n: int) -> tuple[str, str, str]:
@@ -162,8 +159,8 @@ def triggers(n: int) -> tuple[str, str, str]:
 def wide(n: int) -> tuple[str, str, str]:
     """Forty functions; each calls the next inside of other expressions, so that they nest n levels with those around
     the call of the first."""
-    rules = "f0:\n  is: '(n: int) -> int: n'\n"  # a level for the layer, one for the text
-    rules += "".join(f"f{i}:\n  is: '(n: int) -> int: max(0, n + f{i - 1}(n))'\n" for i in range(1, 40))
+    rules = "f0(n) -> int: n\n"  # a level for the layer, one for the text
+    rules += "".join(f"f{i}(n) -> int: max(0, n + f{i - 1}(n))\n" for i in range(1, 40))
     return f"amount = {'(amount + ' * (n - 2 - 39 * 4 - 3)}f39(1){')' * (n - 2 - 39 * 4 - 3)}", rules, ""
 
 
@@ -194,14 +191,14 @@ def layered(folder: Path, number: int, header: str, text: str) -> Path:
     """A rule with so many layers above the lowest, each by an overlay, which call `base`."""
     path = write(folder, "work(1)\nend game" if "->" not in header else "amount = work(1)\nend game")
     (path.parent / "overlays").mkdir()
-    rule = f"does: |\n      {header}\n        amount = 1\n" if "->" not in header else f"is: '{header} 1'\n"
+    rule = "does: amount = 1" if "->" not in header else "is: 1"
     family = path.parent / "family.yaml"
-    family.write_text(family.read_text(encoding="utf-8") + f"  work:\n    {rule}", encoding="utf-8")
+    family.write_text(family.read_text(encoding="utf-8") + f"  work{header}\n    {rule}\n", encoding="utf-8")
     for i in range(number):
         after = f"after: [small/o{i - 1}]\n" if i else ""
         below = f"small/o{i - 1}" if i else "small"
         (path.parent / "overlays" / f"o{i}.yaml").write_text(
-            f"language: 1\noverlay: small/o{i}\ntitle: O\nover: [small]\n{after}"
+            f"language: 2\noverlay: small/o{i}\ntitle: O\nover: [small]\n{after}"
             f"rules:\n  work:\n    wraps: {below}\n    {text}\n",
             encoding="utf-8",
         )
@@ -212,7 +209,7 @@ def layered(folder: Path, number: int, header: str, text: str) -> Path:
 
 @pytest.mark.parametrize(
     ("header", "text"),
-    [("(n: int):", "does: base(n)"), ("(n: int) -> int:", "is: base(n) + 1")],
+    [("(n):", "does: base(n)"), ("(n) -> int:", "is: base(n) + 1")],
 )
 def test_layers_that_call_their_base_nest_so_deep(tmp_path: Path, header: str, text: str) -> None:
     assert outcome(layered(tmp_path / "a", MAXIMUM_CALLS - 1, header, text)) == "plays"

@@ -332,7 +332,7 @@ class _Completer:
                 yield Proposal(event.name, "event", f"({fields})")
         elif re.search(r"\bis\s+(not\s+)?\w*$", line):
             yield from (Proposal(name, "type") for name in (*model.card_kinds, *model.pieces))
-        elif re.search(r"(->|\bof)\s*\w*$", line) or re.search(r"(^\s*\(|\blet\s)[^=]*:\s*[\w ]*$", line):
+        elif re.search(r"\bof\s*\w*$|\blet\s[^=]*:\s*[\w ]*$", line):
             yield from self._types()
         else:
             yield from self._policy_text(line)

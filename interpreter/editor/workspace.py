@@ -35,7 +35,7 @@ __all__ = ["Desk", "Home"]
 MOMENT = 2.0
 """Seconds for which cached lookups stay valid without a change in the editor, in case files on disk change."""
 
-_OURS = re.compile(rf"^(?:language: *1\s*$|(?:{'|'.join(KINDS)}): +[a-z])", re.MULTILINE)
+_OURS = re.compile(rf"^(?:language: *2\s*$|(?:{'|'.join(KINDS)}): +[a-z])", re.MULTILINE)
 """A header line of ruleset files."""
 
 _Key = tuple[Path, tuple[str, ...]]

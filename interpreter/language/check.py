@@ -1,6 +1,6 @@
 """The checker: turns a composition into a model in which every text is checked.
 
-It reads all declarations and rule headers before any body, so texts may refer to each other in any order. It reports
+It reads all declarations and heads of rules before any body, so texts may refer to each other in any order. It reports
 all errors, not only the first.
 """
 
@@ -17,7 +17,7 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.plurals import counted
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.base.yaml_values import word, words
+from interpreter.base.yaml_values import words
 from interpreter.language import core, nodes
 from interpreter.language.amended_decisions import Decisions, asked_in
 from interpreter.language.check_graph import Boards
@@ -43,6 +43,7 @@ from interpreter.language.parse import (
     checked_texts,
     parse_event_pattern,
     parse_function,
+    parse_head,
     parse_match,
     parse_procedure,
     parse_verdict,
@@ -50,7 +51,7 @@ from interpreter.language.parse import (
 from interpreter.language.reporter import Report
 from interpreter.language.resolve import Binding, Names, parameters_of, resolve_type
 from interpreter.language.scope import Frame, Variable
-from interpreter.language.texts import condition_of, expression_of, headed, parsed
+from interpreter.language.texts import condition_of, expression_of, parsed
 from interpreter.language.translations import asks_of
 from interpreter.language.types import BOOL, INT, NEVER, NOTHING, Type, accepts
 from interpreter.language.walk import descendants
@@ -185,7 +186,6 @@ class _Whole(Checker):
         self.statements = statements
         self.bodies: dict[tuple[str, int], Body | None] = {}
         self.decisions = Decisions(composition, self.report)
-        self.current = {(each.kind, each.id) for each in composition.documents if word(each.head.language) == "2"}
         self.unread = False
         """True if the text of a procedure could not be parsed."""
 
@@ -212,14 +212,11 @@ class _Whole(Checker):
     def _headers(self) -> None:
         for name, layers in self.composition.sections.get("rules", {}).items():
             for index, entry in enumerate(layers):
-                form, tree = self._parse_rule(entry)
-                self.bodies[name, index] = tree
-                self._header(name, index, entry, form, tree)
-
-    def _parse_rule(self, entry: Entry) -> tuple[Form, Body | None]:
-        current = (entry.kind, entry.file) in self.current
-        form, tree = self.once(("rule",), (entry,), partial(_parsed_rule, entry, self.report, current=current))
-        return form, self._widened(tree) if form == "does" else tree
+                form, header, tree = self.once(("rule",), (entry,), partial(_parsed_rule, entry, self.report))
+                if index == 0 and header is None and entry.covers is not None:
+                    tree = None  # it covers nothing, which is reported: its parameters are not known
+                self.bodies[name, index] = self._widened(tree) if form == "does" else tree
+                self._header(name, entry, form, header, tree)
 
     def _procedure(self, text: Value | None) -> nodes.Procedure | None:
         return self._widened(parsed(text, parse_procedure, self.report))
@@ -237,13 +234,8 @@ class _Whole(Checker):
         about = ("widened", *(how for how, _ in parts))
         return self.once(about, (tree, *(part for _, part in parts)), lambda: self.decisions.widened(tree))
 
-    def _header(self, name: str, index: int, entry: Entry, form: Form, tree: Body | None) -> None:
+    def _header(self, name: str, entry: Entry, form: Form, header: nodes.Header | None, tree: Body | None) -> None:
         below = self.signatures.get(name)
-        header = tree.header if tree is not None else None
-        if below is not None and below.unread:
-            if header is None:
-                return
-            below = None
         if header is None and below is not None:
             if below.form != form:
                 self._other_form(name, form, below, entry)
@@ -252,14 +244,16 @@ class _Whole(Checker):
         parameters, result = self.once(about, (header,), partial(self._types, header, form, entry.file))
         constant = literal_type(tree) if below is None else None
         result = constant or result
-        if form == "is" and result == NOTHING and tree is not None:
-            self.report(_headless(name, parameters, tree.span))
+        if form == "is" and result == NOTHING:
             result = NEVER
+            if tree is not None:
+                self.report(_headless(name, parameters, tree.span))
+            elif header is None:
+                constant = NEVER
         if form == "permits" and result != BOOL and header is not None:
             self.error("E310", "a verdict has no result type", header.span)
         if below is None:
-            unread, is_constant = tree is None, constant is not None
-            self.signatures[name] = Signature(name, form, parameters, result, entry.span, unread, is_constant)
+            self.signatures[name] = Signature(name, form, parameters, result, entry.span, constant is not None)
             return
         if below.form != form:
             self._other_form(name, form, below, entry)
@@ -337,8 +331,6 @@ class _Whole(Checker):
         rules = self.composition.sections.get("rules", {})
         by_file: dict[str, list[tuple[str, int, Entry]]] = {}
         for name, layers in rules.items():
-            if self.signatures[name].unread:
-                continue
             for index, entry in enumerate(layers):
                 by_file.setdefault(entry.file, []).append((name, index, entry))
         checked: dict[tuple[str, int], tuple[RuleLayer, Blocks]] = {}
@@ -428,11 +420,8 @@ class _Whole(Checker):
                 self.model.blocks |= blocks
 
     def _handling(self, text: Scalar | None) -> nodes.Procedure | None:
-        """Parse the text of a trigger or standing rule, which has no header."""
-        tree = None if text is None or text.text == "nothing" else self._procedure(text)
-        if tree is not None and tree.header is not None:
-            self.error("E310", "no header is allowed here: names come from `on` or `for`", tree.header.span)
-        return tree
+        """Parse the text of a trigger or standing rule."""
+        return None if text is None or text.text == "nothing" else self._procedure(text)
 
     def _check_phases(self, trigger: Trigger) -> None:
         seen = set[str]()
@@ -529,7 +518,7 @@ class _Whole(Checker):
             signature = self.signatures.get(setting.check)
             if signature is None or signature.form != "permits":
                 self.unknown("verdict", setting.check, self.signatures, setting.span)
-            elif not signature.unread and [t for _, t in signature.parameters] != [setting.type.sure]:
+            elif [t for _, t in signature.parameters] != [setting.type.sure]:
                 self.error("E401", f"`{setting.check}` must take one {setting.type.sure}", setting.span)
 
     def _laws(self) -> None:
@@ -567,12 +556,13 @@ class _Whole(Checker):
             yield from (Scalar(cite, "plain", option.span, cite) for cite in option.cites)
 
 
-def _parsed_rule(entry: Entry, report: Report, *, current: bool) -> tuple[Form, Body | None]:
+def _parsed_rule(entry: Entry, report: Report) -> tuple[Form, nodes.Header | None, Body | None]:
     rule = entry.read(Rule)
     form: Form = "is" if rule.is_ is not None else "permits" if rule.permits is not None else "does"
     function, verdict = parsed(rule.is_, parse_function, report), parsed(rule.permits, parse_verdict, report)
     tree = function or verdict or parsed(rule.does, parse_procedure, report)
-    return form, tree and headed(tree, entry.head, report, current=current)
+    header = parsed(entry.head, parse_head, report)
+    return form, header, replace(tree, header=header) if tree and header else tree
 
 
 def literal_type(tree: Body | None) -> Type | None:

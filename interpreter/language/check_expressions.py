@@ -523,8 +523,6 @@ class Expressions(Reporter):
             self.names.bind(node.name_span, "base", self.base[0] if self.base else "", str(self.base and self.base[1]))
             return self._call_base(node)
         signature = self.names.rule(node.name, node.span)
-        if signature is not None and signature.unread:
-            return self._unchecked(node)
         if signature is not None:
             self._bind_rule(node.name_span, signature, node.name)
             if signature.form == "does" and not procedures:

@@ -6,7 +6,7 @@ from interpreter.base.diagnostics import Diagnostic
 from interpreter.language import nodes
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.check_steps import Steps
-from interpreter.language.resolve import Names, parameters_of, resolve_type
+from interpreter.language.resolve import Names, resolve_type
 from interpreter.language.scope import Frame
 from interpreter.language.types import NEVER, SEAT
 
@@ -21,12 +21,6 @@ def check_quietly(tree: nodes.Node | None, names: Names, frame: Frame, decision:
     """Bind the names in a text of any sort. ``frame`` has the locals that its surroundings provide; ``decision`` is the
     one that preferences and alternatives are about."""
     steps = Steps(names, frame, ignored, "", "")
-    if isinstance(tree, nodes.Function | nodes.Procedure | nodes.Verdict) and tree.header is not None:
-        parameters = parameters_of(names, tree.header, names.model.family, ignored)
-        for (name, type_), parameter in zip(parameters, tree.header.parameters, strict=True):
-            steps.bound(name, type_, parameter)
-        if tree.header.result is not None:
-            steps.result = resolve_type(names, tree.header.result, ignored)
     match tree:
         case nodes.Function(body=body) | nodes.Procedure(body=body):
             steps.block(body) if isinstance(body, nodes.Block) else steps.need(body, steps.result)

@@ -138,8 +138,6 @@ class Starts(Checker):
                 self.error("E401", f"`{name.text}` is {attributes[name.text]}, want {expected}", name.span)
             return core.Static(f"{card.name}.{name.text}", local, type=attributes[name.text], span=name.span)
         signature = self.names.rule(name.text, name.span)
-        if signature is not None and signature.unread:
-            return None
         if signature is None or signature.form != "is" or len(signature.parameters) != 1:
             known = [*attributes, *(s for s in self.signatures if self.signatures[s].form == "is")]
             self.unknown("attribute or rule", name.text, known, name.span)

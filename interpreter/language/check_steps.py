@@ -385,7 +385,7 @@ class Steps(Expressions):
                 self.error("E401", f"this rule returns {self.result}: write `return value`", span)
             return core.Returns(None, span=span)
         if self.result == NOTHING:
-            self.error("E401", "this rule returns no value: add `-> type` to its header", span)
+            self.error("E401", "this rule returns no value: add `-> type` to its head", span)
             return core.Returns(None, span=span)
         return core.Returns(self._called(value, self.result), span=span)
 

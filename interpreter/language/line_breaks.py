@@ -1,8 +1,8 @@
 """Line breaking of rule text: splits long lines where the syntax binds least.
 
-The input is formatted text and a maximum width; the output is formatted too. A line can be split after a header, an
-operator or a comma, or before a clause (``where``, ``cites``): outside of brackets if possible, there at the loosest
-operator, and as far to the right as fits.
+The input is formatted text and a maximum width; the output is formatted too. A line can be split after an operator or
+a comma, or before a clause (``where``, ``cites``): outside of brackets if possible, there at the loosest operator, and
+as far to the right as fits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["broken"]
 
-_HEADER, _CITES, _WORD, _COMMA, _CHOICE, *_LEVELS = range(11)
+_CITES, _WORD, _COMMA, _CHOICE, *_LEVELS = range(10)
 _BEFORE = {"cites": _CITES, "where": _WORD, "by": _WORD}
 """Words that a line can be split before, with their looseness (0 is loosest)."""
 _BEFORE_INSIDE = {**_BEFORE, "for": _WORD, "if": _CHOICE}
@@ -59,7 +59,7 @@ def _broken_once(text: str, start: Start, width: int) -> str | None:
     words = [token for token in tokens_of(text, start) if not token.type.startswith("_")]
     ends = {word.line: (word.end_column or 1) - 1 for word in words}
     long = {line for line, end in ends.items() if end > width}
-    gaps = [gap for gap in _gaps(words, start) if gap.last.line in long]
+    gaps = [gap for gap in _gaps(words) if gap.last.line in long]
     if not gaps:
         return None
     first = [gap for gap in gaps if gap.last.line == gaps[0].last.line]
@@ -79,16 +79,14 @@ def _replaced(text: str, gaps: list[_Gap], between: str, start: Start) -> str:
     return space_out(text, start)
 
 
-def _gaps(words: list[Token], start: Start) -> list[_Gap]:
+def _gaps(words: list[Token]) -> list[_Gap]:
     """Return the positions at which lines can be split, in order."""
-    gaps, depth, header = list[_Gap](), 0, start == "function" and words[0] == "("
+    gaps, depth = list[_Gap](), 0
     for number, (last, word) in enumerate(pairwise(words)):
         depth += (last in ("(", "[")) - (last in (")", "]"))
         looseness = (_BEFORE_INSIDE if depth else _BEFORE).get(word) if word.type != "NAME" else None
         if last.type != "NAME" and word != ":" and not is_sign(words[max(0, number - 1) : number + 1]):
             looseness = _BEHIND.get(last, looseness)
-        if header and last == ":" and not depth:
-            header, looseness = False, _HEADER
         begins = number == 0 or words[number - 1].line != last.line
         if looseness is not None and last.line == word.line and not (begins and last in _BEHIND):
             gaps.append(_Gap(last, word, depth, looseness))

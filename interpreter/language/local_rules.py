@@ -14,14 +14,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic
-from interpreter.base.yaml_values import word
 from interpreter.language import nodes
 from interpreter.language.check import check_function, literal_type
 from interpreter.language.model import RuleLayer
-from interpreter.language.parse import parse_function, parse_verdict, read_once
+from interpreter.language.parse import parse_function, parse_head, parse_verdict, read_once
 from interpreter.language.reporter import Report
 from interpreter.language.resolve import Names
-from interpreter.language.texts import Body, headed, parsed, type_of
+from interpreter.language.texts import parsed, type_of
 from interpreter.language.walk import descendants
 from interpreter.reading.yaml import Mapping, Scalar
 from interpreter.sections import behaviour
@@ -61,22 +60,16 @@ def _read(file: Mapping) -> tuple[tuple[Helper, ...], list[Diagnostic]]:
     helpers, diagnostics = list[Helper](), list[Diagnostic]()
     report = diagnostics.append
     types = {key.text: type_of(value, report) for key, value in Naming(file).names}
-    current = word(file.get("language")) == "2"
     for key, value in Helpers.read(file.get("rules")):
         helper = Keys(behaviour.Helper).read(value)
         name, head = name_and_head(key)
         function, verdict = parsed(helper.is_, parse_function, report), parsed(helper.permits, parse_verdict, report)
         if (tree := function or verdict) is not None:
-            helpers.append(Helper(name, _typed(headed(tree, head, report, current=current), types)))
+            if (header := parsed(head, parse_head, report)) is not None:
+                typed = (replace(each, type=types.get(each.name)) for each in header.parameters)
+                tree = replace(tree, header=replace(header, parameters=tuple(typed)))
+            helpers.append(Helper(name, tree))
     return tuple(helpers), diagnostics
-
-
-def _typed(tree: Body, types: dict[str, nodes.Type | None]) -> Body:
-    header = tree.header
-    if header is None or not types:
-        return tree
-    parameters = tuple(replace(each, type=each.type or types.get(each.name)) for each in header.parameters)
-    return replace(tree, header=replace(header, parameters=parameters))
 
 
 def named_in(trees: Iterable[nodes.Node]) -> set[str]:

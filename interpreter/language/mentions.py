@@ -33,7 +33,7 @@ from interpreter.reading.files import Document
 from interpreter.reading.printed_tables import Cell, read_printed
 from interpreter.reading.statements import Statement
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, excerpt
-from interpreter.sections.declarations import Entry
+from interpreter.sections.declarations import Entry, name_and_head
 from interpreter.sections.documents import STATE_SECTIONS, Sections
 from interpreter.sections.lookup import forms_in
 from interpreter.sections.vocabulary import Code, Form, Reference
@@ -336,7 +336,9 @@ def _own_names(document: Document) -> Iterator[tuple[str, Span]]:
     """Yield the private rules and weights of a file of policies or scenarios."""
     for section in ("rules", "weights") if document.kind in ("policies", "scenarios") else ():
         value = document.root.get(section)
-        yield from ((entry.key.text, entry.key.span) for entry in (value.entries if isinstance(value, Mapping) else ()))
+        for entry in value.entries if isinstance(value, Mapping) else ():
+            name, _ = name_and_head(entry.key)
+            yield name.text, name.span
 
 
 def _head(span: Span, name: str) -> Span:

@@ -381,7 +381,6 @@ class Signature(Struct, frozen=True):
     """Signature of a rule: parameters and result. ``form`` distinguishes functions, verdicts and procedures.
 
     A ``constant`` is a function whose lowest layer is a number, `yes` or `no`: it is read without parentheses.
-    ``unread`` means that the text could not be parsed: nothing else is known, and calls are not checked.
     """
 
     name: str
@@ -389,7 +388,6 @@ class Signature(Struct, frozen=True):
     parameters: tuple[tuple[str, Type], ...]
     result: Type
     span: Span
-    unread: bool = False
     constant: bool = False
 
 

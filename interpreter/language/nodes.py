@@ -462,7 +462,7 @@ class Parameter(Node, frozen=True):
 
 
 class Header(Node, frozen=True):
-    """Header of a rule, ``(who: seat) -> int:``."""
+    """Head of a rule, ``(who) -> int``."""
 
     parameters: tuple[Parameter, ...]
     result: Type | None

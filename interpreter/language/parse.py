@@ -66,7 +66,7 @@ def _parser(start: Start) -> Callable[[Excerpt], Value]:
 
 
 parse_function: Parse[nodes.Function] = _parser("function")
-"""Parses the text under `is`: an expression, or steps that return a value, with an optional header."""
+"""Parses the text under `is`: an expression, or steps that return a value."""
 parse_procedure: Parse[nodes.Procedure] = _parser("procedure")
 """Parses the text under `does`."""
 parse_verdict: Parse[nodes.Verdict] = _parser("verdict")

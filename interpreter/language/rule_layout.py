@@ -141,10 +141,8 @@ class _RuleWriter(Writer):
         return not (".." in (sign, last) and self._in_type())
 
     def _in_type(self) -> bool:
-        """Return whether `1..3` is a type here: after the `:` of a parameter or local, or after `->`."""
+        """Return whether `1..3` is a type here: after the `:` of a local."""
         words = [str(token) for token in self.before]
-        while words and words[-1] not in (":", "->", "(", ","):
+        while words and words[-1] not in (":", "="):
             words.pop()
-        if self.start == "a_type" or (words and words[-1] == "->"):
-            return True
-        return bool(words) and words[-1] == ":" and (bool(self.brackets) or words[-3:-2] == ["let"])
+        return self.start == "a_type" or (words[-1:] == [":"] and words[-3:-2] == ["let"])

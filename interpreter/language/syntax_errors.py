@@ -20,7 +20,7 @@ __all__ = ["STATEMENTS", "code_of", "misread", "reserved"]
 # Syntax of other languages, and its equivalent; `{}` is the text of the pattern's group.
 FOREIGN: tuple[tuple[str, str], ...] = (
     (r"^ *//|/\*", "a comment begins with `#`"),
-    (r"^ *def +\w+", "a rule's name is its key; its text opens with `(name: type) -> type:`"),
+    (r"^ *def +\w+", "the head of a rule is its key: `price_of(kind, number) -> int:`"),
     (r"&&?", "write `and`"),
     (r"\|\|?", "write `or`"),
     (r"<>|!==|≠", "write `!=`"),
@@ -67,7 +67,7 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     ),
     (r"\broll +\S.* from\b", "use `roll` with a new name: `let dice = roll 5 from …`"),
     (r"\bif\b.*\bthen\b", "a value is `a if test else b`; a block opens with `if test:`"),
-    (r"->", "each parameter has a type: `(name: type) -> type:`"),
+    (r"^ *\([\w:., ?]*\)( *->[^:]*)?:|->", "the head of a rule is its key: `price_of(kind, number) -> int:`"),
     (r"\b(list|set|bag)[\[(<]", "write `{} of …`"),
     (r"\bmove +[0-9]+ +([a-z_]\w*)", "write `3 of {}`, or the number alone for a token without kinds"),
     (r"^ *choose +([a-z_]\w*) *:", "say who decides: `choose {} by who:`"),

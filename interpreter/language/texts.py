@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar, cast
 
-from msgspec.structs import replace
-
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import Excerpt
 from interpreter.language import nodes
-from interpreter.language.parse import parse_condition, parse_expression, parse_head, parse_type, read_once
+from interpreter.language.parse import parse_condition, parse_expression, parse_type, read_once
 from interpreter.language.reporter import Report
 from interpreter.reading.printed_tables import PrintedTable, read_printed
 from interpreter.reading.yaml import Scalar, Value, excerpt
 
-__all__ = ["Body", "condition_of", "expression_of", "headed", "parsed", "printed", "template_parts", "type_of"]
+__all__ = ["condition_of", "expression_of", "parsed", "printed", "template_parts", "type_of"]
 
 Tree = TypeVar("Tree")
-Body = TypeVar("Body", bound=nodes.Function | nodes.Procedure | nodes.Verdict)
 
 
 def parsed(
@@ -36,16 +33,6 @@ def parsed(
     for diagnostic in diagnostics:
         report(diagnostic)
     return tree
-
-
-def headed(tree: Body, head: Scalar | None, report: Report, *, current: bool = False) -> Body:
-    """Return the text of a rule with the head of its key. In files of the ``current`` language, no text has a head."""
-    header = parsed(head, parse_head, report)
-    if tree.header is not None and (current or header is not None):
-        example = "`price_of(kind, number) -> int:`"
-        message = "the head of a rule is its key, so its text has none"
-        report(Diagnostic("E310", message, tree.header.span, help=f"write it behind the name, as in {example}"))
-    return tree if header is None else replace(tree, header=header)
 
 
 def type_of(value: Value | None, report: Report) -> nodes.Type | None:

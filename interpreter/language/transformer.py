@@ -100,19 +100,18 @@ class Builder:
 
     # --- whole texts
 
-    def function(self, span: Span, header: nodes.Header | None, body: nodes.Expr | nodes.Block) -> nodes.Function:
-        match body:
-            case nodes.Block((nodes.Perform(call),)):  # a block with only a call is an expression
-                body = call
-        return nodes.Function(header, body, span=span)
+    function = _node(nodes.Function, "body", header=None)
 
-    def bare_function(self, span: Span, *statements: nodes.Statement) -> nodes.Function:
-        return self.function(span, None, nodes.Block(statements, span=span))
+    def steps(self, span: Span, *statements: nodes.Statement) -> nodes.Node:
+        match statements:
+            case (nodes.Perform(call),):  # only a call is an expression
+                return self.function(span, call)
+        return self.function(span, self.block(span, *statements))
 
-    def bare_procedure(self, span: Span, *statements: nodes.Statement) -> nodes.Procedure:
+    def procedure(self, span: Span, *statements: nodes.Statement) -> nodes.Procedure:
         return nodes.Procedure(None, nodes.Block(statements, span=span), span=span)
 
-    bare_verdict = _node(nodes.Verdict, "*lines", header=None)
+    verdict = _node(nodes.Verdict, "*lines", header=None)
     condition = expression = a_type = _only
     _match = _node(nodes.Match)
 
@@ -122,7 +121,7 @@ class Builder:
 
     alternatives = _node(nodes.Alternatives, "*alternatives")
     preferences = _node(nodes.Preferences, "*lines")
-    name_only = _node(nodes.Parameter, type=None)
+    parameter = _node(nodes.Parameter, type=None)
     head = _node(nodes.Header)
     result = _node(nodes.Header, "result", parameters=())
 
@@ -136,7 +135,7 @@ class Builder:
     # --- statements
 
     block = body = _node(nodes.Block, "*statements")
-    indented = else_block = _only
+    else_block = _only
 
     def cites(self, span: Span, *cites: Token) -> tuple[str, ...]:
         return tuple(map(str, cites))

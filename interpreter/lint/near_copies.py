@@ -23,7 +23,7 @@ LONGEST = 5
 _SHARE = 0.7
 """Smallest share of repeated lines that makes a procedure a copy."""
 _COPYING = ("map", "overlay")
-_SAYS_NOTHING = re.compile(r"|\(.*\)( -> .*)?:|else:|return|stop|base\(.*\)")
+_SAYS_NOTHING = re.compile(r"|else:|return|stop|base\(.*\)")
 
 
 def near_copies(family: Family) -> Iterator[Diagnostic]:

@@ -390,14 +390,14 @@ def _check_language(root: Mapping) -> list[Diagnostic]:
     value = root.get("language")
     if value is None:
         return [Diagnostic("E035", "missing key `language`, want `language: 2`", _beginning(root))]
-    if isinstance(value, Scalar) and value.value in (1, 2) and value.value is not True:
+    if isinstance(value, Scalar) and value.value == 2:
         return []
-    if isinstance(value, Scalar) and value.text in ("1", "2"):
-        remedy = f"write the number without quotes: `language: {value.text}`"
-        message = f"got the text `{value.text}` as language, want the number `{value.text}`"
-        return [Diagnostic("E035", message, value.span, help=remedy)]
+    if isinstance(value, Scalar) and value.text == "2":
+        message = "got the text `2` as language, want the number `2`"
+        return [Diagnostic("E035", message, value.span, help="write the number without quotes: `language: 2`")]
     got = f"`{value.text}`" if isinstance(value, Scalar) else "something else"
-    return [Diagnostic("E035", f"got the language {got}, want `2`", value.span)]
+    help = f"`regelwerk fmt --upgrade {value.span.file.name}` converts it" if value.span.text == "1" else None
+    return [Diagnostic("E035", f"got the language {got}, want `2`", value.span, help=help)]
 
 
 def _check_place(document: Document, id: str) -> list[Diagnostic]:

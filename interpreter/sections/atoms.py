@@ -60,9 +60,7 @@ def ids(*kinds: str) -> Words:
 
 
 LayerId = Id.to_any("family", "edition", "map", "deck", "overlay", "library")
-Language = Word("The version of the language: 2, or 1 with the heads of rules in their texts.", enum=(1, 2)).defined(
-    "language"
-)
+Language = Word("The version of the language.", enum=(2,)).defined("language")
 Text = Prose("Text for readers.", title="text", minLength=1).defined("text")
 About = Text.defined("about", "A description for readers.")
 Provenance = Text.defined("provenance", "The source of the data, and how it was checked.")

@@ -261,9 +261,6 @@ class _Texts:
         layer = RuleLayer(GIVEN, 0, "", "does", (), NOTHING, 0, (), None, (), (), span)
         tree = parsed(self.scenario.keys.given, parse_procedure, self.diagnostics.append)
         if tree is not None:
-            if tree.header is not None:
-                message = "`given` takes no parameters: remove the header"
-                self.diagnostics.append(Diagnostic("E310", message, tree.header.span))
             layer, blocks, diagnostics = check_text(self.names, tree, GIVEN)
             self.diagnostics += diagnostics
         body = (core.Performs(start, span=span), *layer.steps)

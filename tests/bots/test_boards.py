@@ -21,9 +21,8 @@ rules:
   may_connect:
     wraps: power-grid
     permits: |
-      (who: seat, city: city):
-        require network(who) == [] or distance(network(who), city, area) != none
-        require base(who, city)
+      require network(who) == [] or distance(network(who), city, area) != none
+      require base(who, city)
 """
 REGIONS = ("red", "blue", "green", "brown", "yellow", "purple")
 
@@ -44,7 +43,7 @@ def board(folder: Path, pieces: tuple[int, ...], reach: int) -> Ruleset:
     graph = f"graph: {{amends: power-grid, pieces: {len(pieces)}}}\n" if len(pieces) > 1 else ""
     text = "\n".join(
         [
-            f"language: 1\nmap: power-grid/made-up\n{graph}kinds: {{region: [{', '.join(REGIONS)}]}}",
+            f"language: 2\nmap: power-grid/made-up\n{graph}kinds: {{region: [{', '.join(REGIONS)}]}}",
             "nodes: |\n  name | region | x | y",
             *cities,
             "links: |\n  from | to | cost",
@@ -54,7 +53,7 @@ def board(folder: Path, pieces: tuple[int, ...], reach: int) -> Ruleset:
     )
     (folder / "power-grid" / "maps").mkdir(parents=True)
     (folder / "power-grid" / "maps" / "made-up.yaml").write_text(text, encoding="utf-8")
-    head = "language: 1\nruleset: made-up\ntitle: Made up\nfamily: power-grid\nedition: power-grid/2018\n"
+    head = "language: 2\nruleset: made-up\ntitle: Made up\nfamily: power-grid\nedition: power-grid/2018\n"
     path = folder / "power-grid" / "made-up.yaml"
     path.write_text(head + "map: power-grid/made-up\ndeck: power-grid/plants\n", encoding="utf-8")
     return load(path)

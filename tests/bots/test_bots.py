@@ -124,7 +124,7 @@ def test_the_default_is_the_best_policy_that_can_play_them_all(tmp_path: Path) -
             path = tmp_path / folder / "small" / "policies" / f"{name}.yaml"
             path.parent.mkdir(exist_ok=True)
             lines = ", ".join(f"{each}: {{prefer: any}}" for each in decisions)
-            path.write_text(f"language: 1\npolicies: small/{name}\nis: {{{name}: {{{lines}}}}}\n", encoding="utf-8")
+            path.write_text(f"language: 2\npolicies: small/{name}\nis: {{{name}: {{{lines}}}}}\n", encoding="utf-8")
         expected = [("random", "random"), ("greedy", "greedy"), ("sensible", "greedy")][number]
         one, two = (loaded(tmp_path / folder / "small" / "tiny.yaml") for folder in CHOICES)
         assert (default_bots(one), default_bots(two), default_bots(one, two)) == (*expected, expected[1])

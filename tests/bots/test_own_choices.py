@@ -148,7 +148,7 @@ def test_cards_leave_a_zone_whose_order_changes_in_one_record(tmp_path: Path) ->
     zones = "zones: {aside: {of: plan, order: by rank_of, start: all}, deck: {of: plan, order: kept, seen: no one}"
     family = FAMILY.replace("zones: {deck: {of: plan, order: kept, seen: no one, start: all}", zones)
     assert zones in family
-    rules = "rank_of:\n  is: |\n    (it: plan) -> int: it.number * amount\n"
+    rules = "rank_of(it) -> int: it.number * amount\n"
     act = "choose act by seats[0]:\n  go:\n    move take(2, aside) to deck\n"
     ruleset = loaded(write(tmp_path, act, rules, GO, family))
     forms = [Played(ruleset, plain=True), Played(loaded(ruleset.document.path), plain=False)]
@@ -161,7 +161,7 @@ def test_cards_leave_a_zone_whose_order_changes_in_one_record(tmp_path: Path) ->
 def test_a_policy_that_is_too_much_fails_as_in_the_plain_form(tmp_path: Path) -> None:
     act = "choose act by seats[0]:\n  go:\n    amount += 1\n  other:\n    amount += 2\n"
     sums = "count(a in n - 400 .. n where any(b in 1 .. n where a + b > n)) > 0"
-    heavy = f"heavy:\n  is: |\n    (n: int) -> bool: {sums}\n"
+    heavy = f"heavy(n) -> bool:\n  is: |\n    {sums}\n"
     policy = "policies:\n  p:\n    act:\n      prefer: |\n        go where heavy(amount + 15000)\n        other\n"
     played = Played(loaded(write(tmp_path, act, heavy, policy)), plain=False)
     with pytest.raises(RuleFailure, match="steps"):

@@ -37,7 +37,7 @@ def _layered(folder: Path, *layers: str, file: str = NAMED, rules: str = "") -> 
     (root / "pebbles" / "overlays").mkdir()
     for number, layer in enumerate(layers):
         text = (
-            f"language: 1\noverlay: pebbles/layer-{number}\nover: [pebbles]\nafter: {_before(number)}\n{rules}{layer}"
+            f"language: 2\noverlay: pebbles/layer-{number}\nover: [pebbles]\nafter: {_before(number)}\n{rules}{layer}"
         )
         (root / "pebbles" / "overlays" / f"layer-{number}.yaml").write_text(text, encoding="utf-8")
     return load(root / "pebbles" / "pebbles.yaml", [f"pebbles/layer-{number}" for number in range(len(layers))])
@@ -122,7 +122,7 @@ def test_a_layer_plays_alike_in_both_forms(tmp_path: Path) -> None:
 
 OWN = """\
 rules:
-  worth: {is: "(kind: pebble) -> int: 1 if kind == white else 0"}
+  worth(kind) -> int: {is: "1 if kind == white else 0"}
 state:
   black_worth: {value: bool, start: yes}
 """

@@ -29,9 +29,8 @@ from tests.cli.conftest import Run
 TOP = Path(__file__).parents[2]
 
 FILES = {
-    "overlays/deep.yaml": "overlay: pond/deep\nover: [pond]\nrules:\n  fewest:\n    wraps: pond\n"
-    "    is: |\n      () -> int: base() + 1\n",
-    "overlays/dry.yaml": "overlay: pond/dry\nover: [pond/classic]\nrules:\n  dry:\n    is: |\n      () -> int: 1\n",
+    "overlays/deep.yaml": "overlay: pond/deep\nover: [pond]\nrules:\n  fewest:\n    wraps: pond\n    is: base() + 1\n",
+    "overlays/dry.yaml": "overlay: pond/dry\nover: [pond/classic]\nrules:\n  dry() -> int: 1\n",
     "overlays/wet.yaml": "overlay: pond/wet\nover: [pond]\nstate:\n  puddles: {value: int, start: 0}\n",
     "policies/calm.yaml": "policies: pond/calm\nis:\n  calm:\n    hop: {prefer: any}\n",
     "scenarios/all.yaml": "scenarios: pond/all\nis:\n  - {name: a, ruleset: pond, players: 2, then: [water == 1]}\n",
@@ -53,9 +52,9 @@ def pond(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> Path:
     root = tmp_path / "own"
     shutil.copytree(TOP / "tests/bad/_base", root)
     for name, text in FILES.items():
-        added(f"{name}", f"language: 1\n{text}")(root / "pond")
+        added(f"{name}", f"language: 2\n{text}")(root / "pond")
     replaced("family.yaml", "    laws:\n", "    laws:\n      - start_shells[2] > fewest()\n")(root / "pond")
-    replaced("family.yaml", "\nrules:\n", "\nrules:\n  fewest:\n    is: |\n      () -> int: 3\n")(root / "pond")
+    replaced("family.yaml", "\nrules:\n", "\nrules:\n  fewest() -> int: 3\n")(root / "pond")
     monkeypatch.setattr(paths, "sources", lambda: [paths.Root(root, "test")])
     monkeypatch.chdir(tmp_path)
     return root / "pond"
@@ -229,23 +228,21 @@ def a_folder(place: str) -> Callable[[Path], None]:
 
 CHANGES = {
     "a map": replaced("maps/lake.yaml", "Reed", "Rush"),
-    "a broken map": replaced("maps/lake.yaml", "language: 1", "language: 3"),
+    "a broken map": replaced("maps/lake.yaml", "language: 2", "language: 3"),
     "a family": replaced("family.yaml", "- all(start_shells[n] >=", "- all(start_shells[n] <="),
     "a text of a family": replaced("family.yaml", "let card = first(sky)", "let card = first(skyy)"),
     "a name that an overlay has": replaced(
-        "family.yaml", "  wind:\n    cites", "  dry:\n    is: |\n      () -> int: 1\n  wind:\n    cites"
+        "family.yaml", "  wind:\n    cites", "  dry() -> int: 1\n  wind:\n    cites"
     ),
     "an edition": replaced("editions/classic.yaml", "2..3", "2..5"),
     "a ruleset": replaced("pond.yaml", "deck: pond/winds\n", ""),
-    "a library": replaced("tools.yaml", "b: int", "c: int"),
+    "a library": replaced("tools.yaml", "most(a, b)", "most(a, c)"),
     "an overlay": replaced("overlays/dry.yaml", "int: 1", "int: one"),
     "a rule that a law calls": replaced("overlays/deep.yaml", "base() + 1", "base() + 9"),
     "a rule below the one that a law calls": replaced("family.yaml", "int: 3", "int: 11"),
     "a rule that a law calls no more": replaced("overlays/deep.yaml", "wraps", "removes"),
     "players for whom a law does not hold": replaced("overlays/deep.yaml", "rules:", "players: 2..4\nrules:"),
-    "two overlays that meet": replaced(
-        "overlays/wet.yaml", "state:", "rules:\n  dry:\n    is: |\n      () -> int: 2\nstate:"
-    ),
+    "two overlays that meet": replaced("overlays/wet.yaml", "state:", "rules:\n  dry() -> int: 2\nstate:"),
     "policies": replaced("policies/calm.yaml", "hop:", "hopp:"),
     "policies that serve": replaced("policies/calm.yaml", "prefer: any", "prefer: anyy"),
     "words": replaced("words/de.yaml", "blew", "blow"),
@@ -256,18 +253,18 @@ CHANGES = {
     "a row of statements": replaced("statements/pond.csv", "P-02,pond,rule", "P-02,pond,role"),
     "a waiver": replaced("waivers.yaml", "P-03", "[]"),
     "a new overlay": added(
-        "overlays/new.yaml", "language: 1\noverlay: pond/new\nover: [pond]\nrules: {wind: {amends: pond}}\n"
+        "overlays/new.yaml", "language: 2\noverlay: pond/new\nover: [pond]\nrules: {wind: {amends: pond}}\n"
     ),
     "a new ruleset": added(
-        "fen.yaml", "language: 1\nruleset: fen\nfamily: pond\nedition: pond/classic\nmap: pond/fen\n"
+        "fen.yaml", "language: 2\nruleset: fen\nfamily: pond\nedition: pond/classic\nmap: pond/fen\n"
     ),
-    "a new map": added("maps/fen.yaml", "language: 1\nmap: pond/fen\nrules: {}\n"),
+    "a new map": added("maps/fen.yaml", "language: 2\nmap: pond/fen\nrules: {}\n"),
     "new policies": added(
-        "policies/odd.yaml", "language: 1\npolicies: pond/odd\nis:\n  odd:\n    hopp: {prefer: any}\n"
+        "policies/odd.yaml", "language: 2\npolicies: pond/odd\nis:\n  odd:\n    hopp: {prefer: any}\n"
     ),
     "new statements": added("statements/more.csv", "id,kind\nP-07,rule\n"),
-    "a file that uses a name": added("notes/deep/more.yaml", "language: 1\nnotes: dry\n"),
-    "another folder with the id": added("../other/pond.yaml", "language: 1\nruleset: pond\nfamily: pond\n"),
+    "a file that uses a name": added("notes/deep/more.yaml", "language: 2\nnotes: dry\n"),
+    "another folder with the id": added("../other/pond.yaml", "language: 2\nruleset: pond\nfamily: pond\n"),
     "no map": removed("maps/lake.yaml"),
     "no overlay": removed("overlays/dry.yaml"),
     "no policies": removed("policies/calm.yaml"),
@@ -346,9 +343,9 @@ def test_what_is_found_in_the_ruleset_at_hand_comes_first(pond: Path) -> None:
     (own / "pond/overlays").mkdir(parents=True)
     for name, text in (("fen", "family: pond\nedition: pond/classic\nmap: pond/lake\ndeck: pond/winds\n"),):
         (own / "pond/zoo.yaml").write_text(
-            f"language: 1\nruleset: zoo\n{text}overlays: [pond/odd]\n".replace("fen", name)
+            f"language: 2\nruleset: zoo\n{text}overlays: [pond/odd]\n".replace("fen", name)
         )
-    overlay = "language: 1\noverlay: pond/odd\nover: [pond/classic]\nrules:\n  odd:\n    is: |\n      () -> int: one\n"
+    overlay = "language: 2\noverlay: pond/odd\nover: [pond/classic]\nrules:\n  odd() -> int: one\n"
     (own / "pond/overlays/odd.yaml").write_text(overlay)
     replaced("editions/classic.yaml", "extends: pond", "extends: pond\nrules: {even: {is: two}}")(pond)
     seen: list[str] = []

@@ -45,7 +45,7 @@ def test_what_a_part_or_the_head_of_a_file_cites_is_cited(run: Run, pond: Path) 
     assert _counts(run, "--ruleset=pond") == (3, 3, [])
     text = (
         "parts:\n  high:\n    when: water > 1\n    cites: [P-02]\n    rules:\n      leap_cost:\n        wraps: pond\n"
-        "        is: |\n          (who: seat, place: place) -> int: base(who, place)\n"
+        "        is: base(who, place)\n"
     )
     _change(pond / "maps/lake.yaml", "cites: [P-02]\n", text)
     assert _counts(run, "--ruleset=pond") == (3, 3, [])
@@ -55,7 +55,7 @@ def test_what_a_part_or_the_head_of_a_file_cites_is_cited(run: Run, pond: Path) 
 def test_a_scenario_for_what_nothing_cites_is_no_more_than_all(run: Run, pond: Path) -> None:
     (pond / "scenarios").mkdir()
     (pond / "scenarios/all.yaml").write_text(
-        "language: 1\nscenarios: pond/all\nis:\n"
+        "language: 2\nscenarios: pond/all\nis:\n"
         "  - {name: all, ruleset: pond, players: 2, cites: [P-01, P-02, P-03], then: [water == 1]}\n",
         encoding="utf-8",
     )
@@ -64,7 +64,7 @@ def test_a_scenario_for_what_nothing_cites_is_no_more_than_all(run: Run, pond: P
 
 def test_a_scenario_that_cannot_be_read_is_not_left_out(run: Run, pond: Path) -> None:
     (pond / "scenarios").mkdir()
-    (pond / "scenarios/all.yaml").write_text("language: 1\nscenarios: pond/all\nis: [{name: all}\n", encoding="utf-8")
+    (pond / "scenarios/all.yaml").write_text("language: 2\nscenarios: pond/all\nis: [{name: all}\n", encoding="utf-8")
     result = run("coverage", "--ruleset", "pond")
     assert (result.exit_code, "scenarios/all.yaml:3:5: E001" in result.stderr) == (1, True)
 

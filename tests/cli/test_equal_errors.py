@@ -19,12 +19,12 @@ UNKNOWN = "unknown name `haep`; did you mean `heap`?"
 @pytest.fixture
 def path(tmp_path: Path) -> str:
     """Return the path of a ruleset in which one name is misspelt many times."""
-    misspelt = "\n".join(["heap[kind] >= number", *["        require count(haep) > 0"] * MANY])
+    misspelt = "\n".join(["heap[kind] >= number", *["      require count(haep) > 0"] * MANY])
     root = changed(tmp_path, "family.yaml", "heap[kind] >= number", misspelt)
     text = '{name: a, ruleset: pebbles, players: 2, then: ["count(heap) == 15"]}'
     scenarios = root / "pebbles" / "scenarios" / "some.yaml"
     scenarios.parent.mkdir()
-    scenarios.write_text(f"language: 1\nscenarios: pebbles/some\nis:\n  - {text}\n", encoding="utf-8")
+    scenarios.write_text(f"language: 2\nscenarios: pebbles/some\nis:\n  - {text}\n", encoding="utf-8")
     return str(root / "pebbles" / "pebbles.yaml")
 
 
@@ -71,7 +71,7 @@ def test_equal_errors_are_counted_on_pages() -> None:
 
 
 def test_equal_findings_are_counted(run: Run, tmp_path: Path) -> None:
-    rules = "".join(f"  spare_{n}:\n    is: |\n      () -> int: {n}  # {'x' * 120}\n" for n in range(9))
+    rules = "".join(f"  spare_{n}() -> int: |\n    {n}  # {'x' * 120}\n" for n in range(9))
     path = str(changed(tmp_path, "family.yaml", "rules:\n", f"rules:\n{rules}") / "pebbles" / "pebbles.yaml")
     data = json.loads(run("lint", path, "-o", "json").stdout)
     assert [each["more"] for each in data["findings"] if each["code"] == "L012"] == [0, 0, 6]

@@ -9,8 +9,8 @@ import pytest
 from interpreter.base import paths
 from tests.cli.conftest import Run
 
-CROOKED = "language: 1\nfamily: a\nround: [ b,c ]\n"
-STRAIGHT = "language: 1\nfamily: a\nround: [b, c]\n"
+CROOKED = "language: 2\nfamily: a\nround: [ b,c ]\n"
+STRAIGHT = "language: 2\nfamily: a\nround: [b, c]\n"
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_from_stdin(run: Run) -> None:
 
 
 def test_what_cannot_be_read_is_told_and_left(run: Run, crooked: Path) -> None:
-    wrong = "language: 1\nfamily: a\nrules:\n  b: {is: 1 +}\n"
+    wrong = "language: 2\nfamily: a\nrules:\n  b: {is: 1 +}\n"
     (crooked / "wrong.yaml").write_text(wrong, encoding="utf-8")
     result = run("fmt", str(crooked))
     assert result.exit_code == 1
@@ -69,7 +69,7 @@ def test_without_a_path_it_looks_at_all_rulesets(run: Run, crooked: Path, monkey
 
 OLD = """\
 language: 1
-family: old
+family: old  # a small one
 title: Old
 # Where the values come from.
 seats:
@@ -101,17 +101,20 @@ rules:
 """
 NEW = """\
 language: 2
-family: old
+family: old  # a small one
+names:
+  who: seat
+  n: int
+  them: list of int
 title: Old
-names: {who: seat, n: int, them: list of int}
-
 # Where the values come from.
 seats:
   roles: {person: {counts: yes}}
 rules:
-  hand_size: 5
+  hand_size: {is: 5}
   prepare:
-    does: settle
+    does: |
+      settle
   most(who, n) -> int:
     cites: [O-1]
     is: |
@@ -125,7 +128,7 @@ rules:
   listed(n) -> list of int: |
     [n]
   may_take(who, n):
-    permits: require n > 0 cites O-1
+    permits: require n > 0        cites O-1
   inline: {does: settle}
 """
 
@@ -144,8 +147,8 @@ def test_files_of_the_first_version_are_upgraded(run: Run, tmp_path: Path) -> No
     assert run("fmt", "--upgrade", str(tmp_path)).exit_code == 0
     assert family.read_text(encoding="utf-8") == NEW
     assert overlay.read_text(encoding="utf-8") == (
-        "language: 2\noverlay: old/more\nover: [old]\nnames: {n: seat}\n\nrules:\n  most:\n    wraps: old\n"
-        "    is: base(who, n) + 1\n  hand_size: {replaces: old, is: 6}\n  third(who, n) -> bool: who == n\n"
+        "language: 2\noverlay: old/more\nnames:\n  n: seat\nover: [old]\nrules:\n  most:\n    wraps: old\n"
+        "    is: base(who, n) + 1\n  hand_size:\n    replaces: old\n    is: 6\n  third(who, n) -> bool: who == n\n"
     )
     assert "2 unchanged" in run("fmt", "--upgrade", str(tmp_path)).stderr
 
@@ -176,7 +179,7 @@ def test_an_upgrade_keeps_what_layers_mean_and_comments(run: Run, tmp_path: Path
     )
     assert run("fmt", "--upgrade", str(tmp_path)).exit_code == 0
     assert overlay.read_text(encoding="utf-8") == (
-        "language: 2\noverlay: old/more\nover: [old]\nnames: {me: seat, k: int}\n\nrules:\n"
+        "language: 2\noverlay: old/more\nnames:\n  me: seat\n  k: int\nover: [old]\nrules:\n"
         "  most(me, k) -> int:  # other names\n    wraps: old\n    is: |\n      # see (a)\n"
         "      k + 1\n      # below\n"
         "  hand_size:\n    # why\n    replaces: old\n    is: 6\n"

@@ -68,14 +68,14 @@ def good() -> dict[str, bytes]:
     while game.decision is not None:
         game.apply(game.decision.options[0])
     write_log(game, log.append)
-    head = "language: 1\nscenarios: pebbles/few\nis:\n"
+    head = "language: 2\nscenarios: pebbles/few\nis:\n"
     scenario = f"{head}  - {{name: a, ruleset: pebbles, players: 2, then: [count(seats) == 2]}}\n"
     return {
         **{path.name: path.read_bytes() for path in sorted(root.rglob("*.yaml"))},
         "game.jsonl": "".join(log).encode(),
         "save.json": game.to_json().encode(),
         "scenario.yaml": scenario.encode(),
-        "none.yaml": b"language: 1\noverlay: pebbles/none\nover: [pebbles]\n",
+        "none.yaml": b"language: 2\noverlay: pebbles/none\nover: [pebbles]\n",
         "statements.csv": b"id,book,kind,phase,statement,reading,cites\nP-1,book,rule,pull,Pull one.,,\n",
         "rows.csv.part": made(f"simulate pebbles -j 1 {FEW} --rows OUT/rows.csv", "rows.csv.part"),
         "figures.json": made("bench pebbles --seconds 0.01 --rounds 1 --save OUT/figures.json", "figures.json"),

@@ -80,8 +80,8 @@ def test_the_result_is_one_table(run: Run, tmp_path: Path) -> None:
 def test_ranking_keys_are_shown_with_names_and_signs_for_readers(run: Run, tmp_path: Path) -> None:
     rank = "rank: [bonus(who), -who.score, -spent(who), who.score * 2]"
     rules = """\
-    bonus: {is: "(who: seat) -> int: 7"}
-    spent: {is: "(who: seat) -> int: who.score + 1"}
+    bonus(who) -> int: {is: "7"}
+    spent(who) -> int: {is: "who.score + 1"}
     """
     says = "says: {result.bonus: {en: bonus points}, result.spent: {en: points spent}}\n"
     family = FAMILY.replace("rank: [who.score]", rank)
@@ -365,7 +365,7 @@ def test_whatif(run: Run, tmp_path: Path) -> None:
     assert "unknown setting `mots`" in run("whatif", str(log), "--at", "2", "--change", "mots=1").stderr
 
 
-OVERLAY = "language: 1\noverlay: pebbles/{name}\ntitle: {name}\nover: [pebbles]\n\n{text}\n"
+OVERLAY = "language: 2\noverlay: pebbles/{name}\ntitle: {name}\nover: [pebbles]\n\n{text}\n"
 
 
 def test_whatif_with_an_overlay(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -373,10 +373,10 @@ def test_whatif_with_an_overlay(run: Run, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("REGELWERK_PATH", str(tmp_path))
     (folder / "overlays").mkdir()
     texts = {
-        "one": "rules:\n  largest:\n    replaces: pebbles\n    is: |\n      () -> int: 1",
+        "one": "rules:\n  largest:\n    replaces: pebbles\n    is: 1",
         "more": "state:\n  pulled_so_far: {value: int, start: 0}",
         "none": "state:\n  pulled_so_far: {value: int, start: 0}\n\nrules:\n  may_pull:\n    replaces: pebbles\n"
-        "    permits: |\n      (kind: pebble, number: int):\n        require number == 1",
+        "    permits: require number == 1",
     }
     for name, text in texts.items():
         (folder / "overlays" / f"{name}.yaml").write_text(OVERLAY.format(name=name, text=text), encoding="utf-8")

@@ -109,13 +109,13 @@ def test_a_family_names_its_rulesets(run: Run, command: str) -> None:
 def test_an_overlay_is_added_to_a_ruleset(run: Run, tmp_path: Path) -> None:
     path = changed(tmp_path, "family.yaml", "", "") / "pebbles" / "overlays" / "more.yaml"
     path.parent.mkdir()
-    path.write_text("language: 1\noverlay: pebbles/more\nover: [pebbles]\n", encoding="utf-8")
+    path.write_text("language: 2\noverlay: pebbles/more\nover: [pebbles]\n", encoding="utf-8")
     result = run("run", str(path))
     assert result.exit_code == 1
     assert ":2:10: E034 `pebbles/more` is an overlay, not a ruleset\n" in result.stderr
     assert f"help: `--with {path.as_posix()}` adds it to a ruleset; rulesets for it: `pebbles`\n" in result.stderr
     assert "help: `--with power-grid/robots` adds it to a ruleset; " in run("run", "power-grid/robots").stderr
-    path.write_text("language: 1\noverlay: pebbles/more\nover: [else]\n", encoding="utf-8")
+    path.write_text("language: 2\noverlay: pebbles/more\nover: [else]\n", encoding="utf-8")
     assert "adds it to a ruleset; `regelwerk list` lists all rulesets\n" in run("run", str(path)).stderr
 
 
@@ -123,7 +123,7 @@ def test_an_overlay_is_added_to_a_ruleset(run: Run, tmp_path: Path) -> None:
 def test_every_kind_of_file_has_its_article(run: Run, tmp_path: Path, kind: str) -> None:
     id = "some/file" if "{folder}" in KINDS[kind] else "some"
     path = tmp_path / "file.yaml"
-    path.write_text(f"language: 1\n{kind}: {id}\n", encoding="utf-8")
+    path.write_text(f"language: 2\n{kind}: {id}\n", encoding="utf-8")
     article = {"edition": "an ", "overlay": "an "}.get(kind, "" if kind.endswith("s") else "a ")
     assert f"E034 `{id}` is {article}{kind}, not a ruleset" in run("run", str(path)).stderr
 
@@ -136,7 +136,7 @@ def test_a_ruleset_is_no_saved_game(run: Run, tmp_path: Path, command: str) -> N
     assert result.stderr.endswith(f"Error: pebbles: no such file{remedy}")
     assert run("map", "nosuch.jsonl").stderr.endswith(f"Error: nosuch.jsonl: no such file{remedy}")
     file = tmp_path / "pebbles.yaml"
-    file.write_text("language: 1\nruleset: pebbles\n", encoding="utf-8")
+    file.write_text("language: 2\nruleset: pebbles\n", encoding="utf-8")
     assert run(command, str(file)).stderr.endswith(f"Error: {file}: not a saved game{remedy}")
 
 
@@ -159,10 +159,10 @@ def test_an_unknown_setting_lists_the_settings(run: Run, arguments: tuple[str, .
 
 @pytest.mark.parametrize("quotes", ["'", '"'])
 def test_the_language_is_a_number(run: Run, tmp_path: Path, quotes: str) -> None:
-    (tmp_path / "mine.yaml").write_text(f"language: {quotes}1{quotes}\nruleset: mine\n", encoding="utf-8")
+    (tmp_path / "mine.yaml").write_text(f"language: {quotes}2{quotes}\nruleset: mine\n", encoding="utf-8")
     message = run("run", str(tmp_path / "mine.yaml")).stderr
-    assert ":1:11: E035 got the text `1` as language, want the number `1`\n" in message
-    assert "help: write the number without quotes: `language: 1`\n" in message
+    assert ":1:11: E035 got the text `2` as language, want the number `2`\n" in message
+    assert "help: write the number without quotes: `language: 2`\n" in message
 
 
 @pytest.mark.parametrize("command", ["run", "validate", "lint"])
@@ -190,7 +190,7 @@ def test_other_formats_are_said_to_be_no_yaml(run: Run, tmp_path: Path, command:
 
 def test_json_that_is_a_ruleset_is_read(run: Run, tmp_path: Path) -> None:
     root = changed(tmp_path, "family.yaml", "", "")
-    text = '{"language": 1, "ruleset": "pebbles", "family": "pebbles", "edition": "pebbles/plain"}\n'
+    text = '{"language": 2, "ruleset": "pebbles", "family": "pebbles", "edition": "pebbles/plain"}\n'
     (root / "pebbles" / "pebbles.yaml").write_text(text, encoding="utf-8")
     assert "E0" not in run("validate", str(root / "pebbles" / "pebbles.yaml")).output
 
@@ -221,24 +221,18 @@ def test_marks_in_another_order_are_reported(run: Run, tmp_path: Path) -> None:
 
 
 OVERLAY = """\
-language: 1
+language: 2
 overlay: pebbles/threes
 over: [pebbles]
 rules:
   largest:
     replaces: pebbles
-    is: |
-      () -> int: 3
+    is: 3
   left:
     replaces: pebbles
-    is: |
-      () -> int: rest_of(count(heap))
-  rest_of:
-    is: |
-      (number: int) -> int: number
-  unused:
-    is: |
-      () -> int: most otherwise (1 if last_pebble == stays else 0)
+    is: rest_of(count(heap))
+  rest_of(number) -> int: number
+  unused() -> int: most otherwise (1 if last_pebble == stays else 0)
 """
 
 
@@ -419,7 +413,7 @@ def test_a_mistake_in_a_file_leads_on(run: Run, tmp_path: Path, mistake: tuple[s
     [("utf-16", "Größe", "E002"), ("utf-16-be", "Pond", "E003"), ("latin-1", "Größe", "E002")],
 )
 def test_another_encoding_says_what_to_do(run: Run, tmp_path: Path, encoding: str, title: str, code: str) -> None:
-    (tmp_path / "mine.yaml").write_bytes(f"language: 1\nruleset: mine\ntitle: {title}\n".encode(encoding))
+    (tmp_path / "mine.yaml").write_bytes(f"language: 2\nruleset: mine\ntitle: {title}\n".encode(encoding))
     result = run("validate", str(tmp_path / "mine.yaml"))
     assert f": {code} " in result.stdout
     assert "   help: save the file as UTF-8 in your editor\n" in result.stdout

@@ -35,7 +35,7 @@ NAMED = {
 }
 EXAMPLE = next((Path(__file__).parents[2] / "docs" / "examples" / "lantern-wharf").glob("*/lantern-wharf.yaml"))
 SCENARIO = """
-language: 1
+language: 2
 scenarios: pebbles/of-mine
 title: Of mine
 is:

@@ -53,7 +53,7 @@ def test_what_goes_with_record_goes_with_nothing_else(run: Run, option: tuple[st
 
 def test_pytest_collects_scenarios_where_it_is_asked_to(pytester: pytest.Pytester) -> None:
     scenario = (
-        "language: 1\nscenarios: goofspiel/{}\nis:\n  - name: it\n    ruleset: goofspiel\n    then: [round == {}]\n"
+        "language: 2\nscenarios: goofspiel/{}\nis:\n  - name: it\n    ruleset: goofspiel\n    then: [round == {}]\n"
     )
     for name, number in (("good", 0), ("bad", 2)):
         pytester.path.joinpath(f"{name}.yaml").write_text(scenario.format(name, number))

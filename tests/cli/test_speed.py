@@ -26,7 +26,7 @@ from tests.cli.test_process import ENVIRONMENT
 
 SLACK = 4
 SCENARIOS = """
-language: 1
+language: 2
 scenarios: power-grid/my-town
 title: My town
 is:

@@ -41,8 +41,8 @@ def test_a_name_that_some_rulesets_have_is_told_apart_from_one_that_none_has(run
     path = pond / "overlays/more.yaml"
     path.parent.mkdir()
     for name, is_known in (("Rush", True), ("Rash", False)):
-        rules = f'rules:\n  beside:\n    is: |\n      () -> int: count(neighbours("{name}"))\n'
-        path.write_text(f"language: 1\noverlay: pond/more\nover: [pond]\n{rules}", encoding="utf-8")
+        rules = f'rules:\n  beside() -> int: count(neighbours("{name}"))\n'
+        path.write_text(f"language: 2\noverlay: pond/more\nover: [pond]\n{rules}", encoding="utf-8")
         told = run("validate", str(path)).stdout
         assert f'E302 unknown name "{name}"' in told
         note = "   note: some rulesets have this name (`fen`), but the file is for others too\n"
@@ -68,10 +68,10 @@ def test_an_id_that_stands_twice_is_an_error_as_in_run(run: Run, pond: Path, sec
         ("famly.yaml", None, "E030 no file `famly.yaml`"),
         ("notes.txt", b"hello", "E013 got text, want keys with values"),
         ("empty.yaml", b"", "E013 got an empty file"),
-        ("tabs.yaml", b"language: 1\n\tmap: a/b\n", "E004 got a tab as indentation"),
+        ("tabs.yaml", b"language: 2\n\tmap: a/b\n", "E004 got a tab as indentation"),
         ("noise.yaml", b"\xff\x00\xfe", "E002"),
         ("pond/statements/pond.csv", None, "E013 `pond/statements/pond.csv` is no YAML file"),
-        ("map.yml", b"language: 1\nmap: pond/puddle\n", "W001 `pond/puddle` is looked for in `pond/maps/puddle.yaml`"),
+        ("map.yml", b"language: 2\nmap: pond/puddle\n", "W001 `pond/puddle` is looked for in `pond/maps/puddle.yaml`"),
     ],
 )
 def test_whatever_is_named_is_told(run: Run, pond: Path, name: str, content: bytes | None, said: str) -> None:
@@ -86,14 +86,14 @@ def test_whatever_is_named_is_told(run: Run, pond: Path, name: str, content: byt
 def test_a_scenario_is_named_once(run: Run, pond: Path) -> None:
     twice = "  - {name: a, ruleset: pond, players: 2, then: [water == 1]}\n" * 2
     (pond / "scenarios").mkdir()
-    (pond / "scenarios/all.yaml").write_text(f"language: 1\nscenarios: pond/all\nis:\n{twice}")
+    (pond / "scenarios/all.yaml").write_text(f"language: 2\nscenarios: pond/all\nis:\n{twice}")
     result = run("validate", "pond/scenarios/all.yaml")
     assert (result.exit_code, "all.yaml:5:12: E501 duplicate scenario `a`" in result.stdout) == (1, True)
 
 
 def test_an_error_in_rulesets_that_know_different_names_is_told_once(run: Run, pond: Path) -> None:
     (pond / "overlays").mkdir()
-    wet = "language: 1\noverlay: pond/wet\nover: [pond]\nrules:\n  wet:\n    does: |\n      leavez = 3\n"
+    wet = "language: 2\noverlay: pond/wet\nover: [pond]\nrules:\n  wet:\n    does: |\n      leavez = 3\n"
     (pond / "overlays/wet.yaml").write_text(wet)
     edition = (pond / "editions/classic.yaml").read_text().replace("edition: pond/classic", "edition: pond/deep")
     (pond / "editions/deep.yaml").write_text(f"{edition}\nstate:\n  leavex: {{value: int, start: 0}}\n")
@@ -105,7 +105,7 @@ def test_an_error_in_rulesets_that_know_different_names_is_told_once(run: Run, p
 
 def test_a_part_that_no_ruleset_contains_is_said_to_be_checked_alone(run: Run, pond: Path) -> None:
     (pond / "overlays").mkdir()
-    (pond / "overlays/dry.yaml").write_text("language: 1\noverlay: pond/dry\nover: [pond/clasic]\n")
+    (pond / "overlays/dry.yaml").write_text("language: 2\noverlay: pond/dry\nover: [pond/clasic]\n")
     result = run("validate", "pond/overlays/dry.yaml")
     assert "W002 unknown file `pond/clasic`; did you mean `pond/classic`?" in result.stdout
     assert "pond/overlays/dry.yaml was checked alone: no ruleset contains it\n" in result.stdout
@@ -118,7 +118,7 @@ def test_what_was_examined_is_not_loaded_for_scenarios(run: Run, pond: Path, mon
     (pond / "scenarios").mkdir()
     for name in ("one", "two"):
         (pond / f"scenarios/{name}.yaml").write_text(
-            f"language: 1\nscenarios: pond/{name}\nis:\n"
+            f"language: 2\nscenarios: pond/{name}\nis:\n"
             "  - {name: begins, ruleset: pond, players: 2, then: [water == 1, watr == 1]}\n"
         )
     loaded: list[str] = []
@@ -130,7 +130,7 @@ def test_what_was_examined_is_not_loaded_for_scenarios(run: Run, pond: Path, mon
 
 def test_a_token_without_kinds_is_amended_by_its_name(run: Run, pond: Path) -> None:
     (pond / "overlays").mkdir()
-    text = "language: 1\noverlay: pond/rich\nover: [pond]\ntokens:\n  shell: {amends: pond, shell: 80}\n"
+    text = "language: 2\noverlay: pond/rich\nover: [pond]\ntokens:\n  shell: {amends: pond, shell: 80}\n"
     (pond / "overlays/rich.yaml").write_text(text)
     assert run("validate", "pond/overlays/rich.yaml").exit_code == 0
     arguments = ("try", "pond/pond.yaml", "bank", "--players", "2", "--seed", "1")
@@ -175,7 +175,7 @@ def test_what_is_watched_is_checked_again_when_it_is_saved(pond: Path) -> None:
 
 
 POLICY = """\
-language: 1
+language: 2
 policies: pond/greedy
 is:
   greedy:
@@ -214,10 +214,10 @@ def lakes(pond: Path) -> Path:
     original = (pond / "maps/lake.yaml").read_text()
     (pond / "overlays").mkdir()
     for name in ("deep", "cold"):
-        text = f"rules:\n  {name}_water:\n    is: |\n      () -> int: water + 1\n"
-        (pond / f"overlays/{name}.yaml").write_text(f"language: 1\noverlay: pond/{name}\nover: [pond]\n{text}")
+        text = f"rules:\n  {name}_water() -> int: water + 1\n"
+        (pond / f"overlays/{name}.yaml").write_text(f"language: 2\noverlay: pond/{name}\nover: [pond]\n{text}")
     for number in range(LAKES):
-        more = "\nrules:\n  deep_water:\n    is: |\n      () -> int: 3\n" if number == 4 else ""
+        more = "\nrules:\n  deep_water() -> int: 3\n" if number == 4 else ""
         (pond / f"maps/lake{number}.yaml").write_text(original.replace("pond/lake", f"pond/lake{number}") + more)
         ruleset = (pond / "pond.yaml").read_text().replace("pond/lake", f"pond/lake{number}")
         (pond / f"pond{number}.yaml").write_text(ruleset.replace("ruleset: pond", f"ruleset: pond{number}"))

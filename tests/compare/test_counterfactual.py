@@ -120,13 +120,13 @@ def test_a_cell_of_a_table() -> None:
 
 
 HEAD = """
-language: 1
+language: 2
 overlay: pebbles/{name}
 title: Another
 over: [pebbles]
 
 """
-ONE_AT_A_TIME = "rules:\n  largest:\n    replaces: pebbles\n    is: |\n      () -> int: 1\n"
+ONE_AT_A_TIME = "rules:\n  largest:\n    replaces: pebbles\n    is: 1\n"
 BEFORE_THE_FORK = """events:
   greeted: {with: {who: seat}, says: "{who} is greeted"}
 rules:

@@ -105,9 +105,7 @@ def test_distances_follow_from_links() -> None:
 
 
 LARGEST = """\
-  largest:
-    is: |
-      () -> int: most otherwise 3
+  largest() -> int: most otherwise 3
 """
 
 
@@ -154,8 +152,8 @@ def test_what_cannot_apply_is_not_told(tmp_path: Path) -> None:
     default: never
     is: {never: nobody waits, often: one may}
 """
-    line = "        require number <= left()\n"
-    slow = line + "        require slow == never or number < 2\n"
+    line = "      require number <= left()\n"
+    slow = line + "      require slow == never or number < 2\n"
     found = between(tmp_path, ("interpretations:\n", doubt), (line, slow))
     assert rows(found) == [("interpretations.slow", None, "never (never | often)")]
 
@@ -199,14 +197,13 @@ def test_how_bots_choose_is_told_by_what_is_written(tmp_path: Path) -> None:
 
 
 OVERLAY = """\
-language: 1
+language: 2
 overlay: pebbles/few
 over: [pebbles]
 rules:
   largest:
     replaces: pebbles
-    is: |
-      () -> int: 1
+    is: 1
 """
 
 

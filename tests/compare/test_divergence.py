@@ -68,8 +68,8 @@ def test_decisions_that_differ_are_told_by_their_prompts() -> None:
 
 def test_a_rule_that_matters_late_is_found_late(tmp_path: Path) -> None:
     """The rule is asked all the time; games part when it first says something else."""
-    late = "() -> int: most otherwise (3 if count(heap) > 9 else 2)"
-    found = parted(other(tmp_path, "() -> int: most otherwise 3", late))
+    late = "most otherwise (3 if count(heap) > 9 else 2)"
+    found = parted(other(tmp_path, "most otherwise 3", late))
     assert {each.path for each in found} == {"rules.largest"}
     assert min(each.choices for each in found) > 1
 
@@ -212,9 +212,7 @@ def test_who_stops_keeps_whole_pairs(tmp_path: Path) -> None:
 
 
 LATE = """most otherwise (limit() if count(heap) > 9 else 2)
-  limit:
-    is: |
-      () -> int: 3"""
+  limit() -> int: 3"""
 
 
 def several(folder: Path) -> Path:
@@ -270,9 +268,7 @@ def test_each_difference_by_itself(tmp_path: Path) -> None:
 
 def test_a_rule_that_is_no_whole_without_others(tmp_path: Path) -> None:
     """What the text names here has another form there."""
-    path = changed(
-        tmp_path, "family.yaml", "left:\n    is: |\n      () -> int: ", "left:\n    is: |\n      (more: int) -> int: "
-    )
+    path = changed(tmp_path, "family.yaml", "left() -> int:", "left(number) -> int:")
     _again(tmp_path, "left()", "left(0)")
     found = by_themselves(path / "pebbles" / "pebbles.yaml", 2)
     assert found

@@ -14,7 +14,7 @@ RULESETS = [("goofspiel", 3, 10), ("germany-2018", 3, 2), ("outpost", 2, 1)]
 DRAWN = [(name, players, seed) for name, players, seeds in RULESETS for seed in range(seeds)]
 
 POLICY = """\
-language: 1
+language: 2
 policies: small/drawn
 title: Drawn
 is:
@@ -36,7 +36,7 @@ is:
 def test_one_side_of_an_or_need_not_hold(line: str, tmp_path: Path) -> None:
     """What orders the options stands in their condition too; only one side of that has to be true."""
     act = "while amount < 90:\n  choose act by seats[0]:\n    go number in 0 .. 7:\n      amount += number + 1\n"
-    rules = "worth:\n  is: |\n    (number: int) -> int: (number - 4) * (number - 4)\n"
+    rules = "worth(number) -> int: (number - 4) * (number - 4)\n"
     path = write(tmp_path, f"{act}end game", rules, "", FAMILY)
     (tmp_path / "small" / "policies").mkdir()
     (tmp_path / "small" / "policies" / "drawn.yaml").write_text(POLICY.replace("LINE", line))
@@ -47,12 +47,8 @@ def test_an_argument_that_is_read_twice_stands_twice(tmp_path: Path) -> None:
     """What may fail is worked out although the function does not need it, and once more for the cell that it names."""
     act = "while amount < 90:\n  choose act by seats[0]:\n    go number in 0 .. 7:\n      amount += number + 1\n"
     rules = """\
-other:
-  is: |
-    (number: int) -> seat: seats[0]
-total_of:
-  is: |
-    (who: seat) -> int: sum(c.number for c in who.hand) + who.score
+other(number) -> seat: seats[0]
+total_of(who) -> int: sum(c.number for c in who.hand) + who.score
 """
     path = write(tmp_path, f"{act}end game", rules, "", FAMILY)
     (tmp_path / "small" / "policies").mkdir()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
-from textwrap import indent
+from textwrap import dedent, indent
 
 import pytest
 
@@ -61,7 +61,8 @@ def table(name: str, keys: str, *rows: str) -> str:
 
 
 def rule(name: str, text: str) -> str:
-    return f"{name}:\n  is: |\n{indent(text, '    ')}\n"
+    head, _, body = text.partition(":")
+    return f"{name}{head}: |\n{indent(dedent(body).strip(), '  ')}\n"
 
 
 COSTS = table("costs", "step, number", "step | 1 | 2 | 3", "1 | 4 | 5 | 6", "2 | 40 | 50 | 60", "3 | 41 | 51 | 61")
@@ -92,10 +93,10 @@ def burning(mixes: str, dug: str = "purse", amount: str = "where mine[kind] >= n
 DISORDERED = ("      3\n      4\n", "      4\n      3\n")
 """Two cards with the greater number first."""
 ENDS = (
-    rule("least", "(cards: list of plan) -> plan?: min(c in cards by c.number)")
-    + rule("most", "(cards: list of plan) -> plan?: max(c in cards by c.number)")
-    + rule("number_of", "(card: plan?) -> int: 0 if card == none else card.number")
-    + rule("of_hand", "(who: seat) -> int: max(c.number for c in who.hand) otherwise 7")
+    rule("least", "(cards) -> plan?: min(c in cards by c.number)")
+    + rule("most", "(cards) -> plan?: max(c in cards by c.number)")
+    + rule("number_of", "(drawn) -> int: 0 if drawn == none else drawn.number")
+    + rule("of_hand", "(who) -> int: max(c.number for c in who.hand) otherwise 7")
     + rule("some", "() -> list of plan: [c in pile where c.number != 2]")
     + rule("few", "() -> list of plan: some() if amount == 1 else take(2, pile)")
     + rule(
@@ -200,7 +201,7 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
         rule("best", "() -> int: sum(count(p in s.hand where not any(o in pile where is_more(p, o))) for s in seats)")
         + rule(
             "is_more",
-            "(one: plan, other: plan) -> bool:\n  if one.number == other.number:\n    return no\n"
+            "(one, other) -> bool:\n  if one.number == other.number:\n    return no\n"
             "  return one.number * amount > other.number * amount",
         ),
         (SPARE, ZONES),
@@ -220,7 +221,7 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
         "  a if count(deck) > 0:\n    move first(deck) to seats[0].hand\n"
         "  b if count(deck) > 0:\n    move first(deck) to pile\n"
         "  c card in pile where card.number > 3:\n    move card to bottom of deck\n  d:\n    score_all = told()\n",
-        ENDS + rule("turned", "(card: plan) -> int: -card.number"),
+        ENDS + rule("turned", "(c) -> int: -c.number"),
         (("pile: {of: plan, order: by number}", "pile: {of: plan, order: by turned}"), DISORDERED),
         "",
     ),
@@ -245,7 +246,7 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
         + rule("every", "() -> list of plan: [c in pile where position(c, pile) > -1]")
         + rule("others", "() -> list of plan: [c in pile where position(c, pile) > 0]")
         + rule("nothing", "() -> list of plan: [c in pile where position(c, pile) < -1]")
-        + rule("after", "(number: int) -> list of plan: [c in pile where position(c, pile) > number]"),
+        + rule("after", "(number) -> list of plan: [c in pile where position(c, pile) > number]"),
         (),
         "",
     ),
@@ -268,7 +269,7 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
         "    score_all += near([1])\n    score_all += near([2]) * 100\n",
         rule(
             "near",
-            "(wanted: list of int) -> int:\n  return count(seat in seats where "
+            "(wanted) -> int:\n  return count(seat in seats where "
             "any(step in step where (seat.picked == wanted or seat.picked == [7]) and step > 2))",
         ),
         (PICKED,),
@@ -278,7 +279,7 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
         LEVELS,
         rule(
             "near",
-            f"(low: int) -> int: sum(count(seat in seats where {ANY.format('low + extra', 'low + extra')}) "
+            f"(low) -> int: sum(count(seat in seats where {ANY.format('low + extra', 'low + extra')}) "
             "for extra in lone)",
         ),
         (LEVEL, LONE),
@@ -286,7 +287,7 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
     ),
     "a row whose key is changed first": (
         LEVELS,
-        rule("near", f"(low: int) -> int:\n  low += 1\n  return count(seat in seats where {ANY.format('low', 'low')})"),
+        rule("near", f"(low) -> int:\n  low += 1\n  return count(seat in seats where {ANY.format('low', 'low')})"),
         (LEVEL,),
         "",
     ),
@@ -296,7 +297,7 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
         "    score_all += near(some)\n",
         rule(
             "near",
-            "(low: int?) -> int: count(seat in seats where low != none "
+            "(bound) -> int: count(seat in seats where bound != none "
             "and any(step in step where (seat.level > low or seat.level == 2) and step > 2))",
         ),
         (LEVEL,),
@@ -306,13 +307,13 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
     "a part of a record that is not asked for": (failing("score_all += duo(costs[amount], 7).two"), "", (DUO,), COST),
     "an argument that is not used": (
         failing("score_all += plainly(costs[amount], 7)"),
-        rule("plainly", "(x: int, y: int) -> int: y + score_all"),
+        rule("plainly", "(x, y) -> int: y + score_all"),
         (),
         COST,
     ),
     "an argument that is used in one branch": (
         failing("score_all += plainly(costs[amount], 7)"),
-        rule("plainly", "(x: int, y: int) -> int: x if score_all > 3 else y"),
+        rule("plainly", "(x, y) -> int: x if score_all > 3 else y"),
         (),
         COST,
     ),
@@ -351,7 +352,7 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
     ),
     "mixes that a function asks for": (
         burning("ways(forge, who)"),
-        rule("ways", "(it: forge, who: seat) -> list of bag of gem: mixes(it.needs, it.burns, who.purse)"),
+        rule("ways", "(forge, who) -> list of bag of gem: mixes(forge.needs, forge.burns, who.purse)"),
         (FORGES, HEARTHS, PURSE),
         "",
     ),
@@ -404,7 +405,7 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
         "choose act by seats[0]:\n  go kind in gem:\n    let a = gems\n    let d = [gems, a]\n    gems += 2 of kind\n"
         "    score_all += a[kind] * 10 + gems[kind] + 100 * d[0][kind] + two(a, gems)\n    gems = gems - a\n"
         "    if gems == d[1]:\n      score_all += 1000\n",
-        rule("two", "(a: bag of gem, b: bag of gem) -> int: a[ruby] + 3 * b[ruby] if a != b else 0 - 1"),
+        rule("two", "(flow, ebb) -> int: flow[ruby] + 3 * ebb[ruby] if flow != ebb else 0 - 1"),
         (),
         "",
     ),
@@ -424,9 +425,9 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
     "a procedure that changes what it was given": (
         "choose act by seats[0]:\n  go number in 1 .. 3:\n    grow(row, number)\n    let here = grown(row)\n"
         "    score_all += here\n",
-        "grow:\n  does: |\n    (a: list of int, n: int):\n      for each x in a:\n        add x + n to row\n"
-        "      row = [y in row where y < 9] + [n]\n      score_all += count(a)\n"
-        "grown:\n  does: |\n    (a: list of int) -> int:\n      row = []\n      return count(a)\n",
+        "grow(a, n):\n  does: |\n    for each x in a:\n      add x + n to row\n"
+        "    row = [y in row where y < 9] + [n]\n    score_all += count(a)\n"
+        "grown(a) -> int:\n  does: |\n    row = []\n    return count(a)\n",
         (),
         "",
     ),
@@ -435,14 +436,14 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
         "      a = [y in a where y != x]\n      score_all += count(a) * 10 + count(b)\n"
         "    a = b\n    for each x in a:\n      a = a + [x]\n      score_all += grown(a, number)\n"
         "    row = take(5, a)\n",
-        rule("grown", "(a: list of int, n: int) -> int: count(x in a where x < n) + count(a)"),
+        rule("grown", "(a, n) -> int: count(x in a where x < n) + count(a)"),
         (),
         "",
     ),
     "a cell of somebody who is another one meanwhile": (
         "choose act by seats[0]:\n  go number in 1 .. 3:\n    seats[amount].score = other(number)\n"
         "    seats[amount].score += number\n",
-        "other:\n  does: |\n    (n: int) -> int:\n      amount = 1 - amount\n      return n + seats[amount].score\n",
+        "other(n) -> int:\n  does: |\n    amount = 1 - amount\n    return n + seats[amount].score\n",
         (),
         "",
     ),
@@ -466,10 +467,10 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
     ),
     "what a rule gives that may ask, by one that does not": (
         "let a = asked(amount)\nscore_all += a\nrow = take(3, [a] + row)\n",
-        "asked:\n  does: |\n    (n: int) -> int:\n      if n > 1:\n        choose act by seats[0]:\n"
-        "          go number in 0 .. 2:\n            amount = number\n            return quick(number)\n"
-        "          not_now\n      amount += 1\n      return quick(n)\n"
-        "quick:\n  does: |\n    (n: int) -> int:\n      score_all += 10\n      return n + 1\n",
+        "asked(n) -> int:\n  does: |\n    if n > 1:\n      choose act by seats[0]:\n"
+        "        go number in 0 .. 2:\n          amount = number\n          return quick(number)\n"
+        "        not_now\n    amount += 1\n    return quick(n)\n"
+        "quick(n) -> int:\n  does: |\n    score_all += 10\n    return n + 1\n",
         (),
         "",
     ),
@@ -487,21 +488,21 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
         "    score_all += 1 if number + 3 in bids(amount) else 10\n    some = none if number == 2 else number\n"
         "  who x in seats where x in pair(amount):\n    score_all += 100 if some in bids(amount) else 1000\n"
         "    amount = 0\n  stop\n",
-        "bids:\n  is: |\n    (n: int) -> list of int:\n      if n == 1:\n        return [n + 1, 2 + amount]\n"
-        "      return n .. 7 - amount\n" + rule("pair", "(n: int) -> list of seat: [seats[n mod 2], seats[0]]"),
+        "bids(n) -> list of int:\n  is: |\n    if n == 1:\n      return [n + 1, 2 + amount]\n"
+        "    return n .. 7 - amount\n" + rule("pair", "(n) -> list of seat: [seats[n mod 2], seats[0]]"),
         (),
         "",
     ),
     "a range that is too long for a list": (
         "choose act by seats[0]:\n  go number in 1 .. 3:\n    amount += number\n"
         "    score_all += 1 if number in far(amount) else 2\n",
-        rule("far", "(n: int) -> list of int: n .. n * 5000"),
+        rule("far", "(n) -> list of int: n .. n * 5000"),
         (),
         "",
     ),
     "nobody's level": (
         "choose act by seats[0]:\n  go:\n    amount += calc(none)\n",
-        rule("calc", "(low: seat?) -> int: count(x in 1 .. 5 where low != none and low.level + 1 > x)"),
+        rule("calc", "(ghost) -> int: count(x in 1 .. 5 where ghost != none and ghost.level + 1 > x)"),
         (LEVEL,),
         "",
     ),
@@ -587,12 +588,12 @@ WIDE = {
 @pytest.mark.parametrize("name", WIDE)
 def test_numbers_that_the_module_has_no_room_for(name: str, tmp_path: Path) -> None:
     """The plain form works with them; the game goes on where it was, in either form."""
-    rules = "".join(rule(f"f{i}", f"(n: int) -> int: f{i - 1}({' + '.join(['n'] * 8)})") for i in range(1, 31))
-    rules += rule("f0", "(n: int) -> int: n")
-    rules += "often:\n  is: |\n    (n: int, times: int) -> int:\n      let x = n\n      for each a in 1 .. times:\n"
-    rules += "        x = x + x\n      return x\n"
+    rules = "".join(rule(f"f{i}", f"(n) -> int: f{i - 1}({' + '.join(['n'] * 8)})") for i in range(1, 31))
+    rules += rule("f0", "(n) -> int: n")
+    rules += "often(n, times) -> int:\n  is: |\n    let x = n\n    for each a in 1 .. times:\n"
+    rules += "      x = x + x\n    return x\n"
     halves = "\n".join(f"  let x{i} = x{i - 1} + x{i - 1} + x{i - 1}" for i in range(1, 50))
-    rules += rule("twice", f"(n: int) -> int:\n  let x0 = n\n{halves}\n  return x49")
+    rules += rule("twice", f"(n) -> int:\n  let x0 = n\n{halves}\n  return x49")
     act = f"choose act by seats[0]:\n  go number in 1 .. 3:\n{indent(WIDE[name], '    ')}\n  small:\n    amount = 1\n"
     act += "  far number in [1, 3000000000 * wide]:\n    score_all = number\n"
     family = FAMILY.replace(*TOTAL).replace("state:\n", "state:\n  wide: {value: int, start: 0}\n")
@@ -628,8 +629,8 @@ def test_a_policy_asks_a_function_of_its_own_about_cards(tmp_path: Path) -> None
     policies = tmp_path / "small" / "policies" / "others.yaml"
     policies.parent.mkdir()
     policies.write_text(
-        "language: 1\npolicies: small/others\ntitle: Others\n"
-        "rules:\n  dear:\n    is: |\n      (c: plan) -> bool: c.number > 2\n"
+        "language: 2\npolicies: small/others\ntitle: Others\n"
+        "rules:\n  dear(c) -> bool: c.number > 2\n"
         f"is:\n  own:\n    act:\n      prefer: |\n{prefer}\n"
     )
     stories = []

@@ -116,7 +116,7 @@ def test_a_card_before_all_others_changes_no_measurement(tmp_path: Path, id: str
     shelf = shelf_for()
     file = tmp_path / family / "overlays/attic.yaml"
     file.parent.mkdir(parents=True)
-    text = f"language: 1\noverlay: {family}/attic\nover: [{family}]\ncards:\n  bonus: {{is: 1}}\n"
+    text = f"language: 2\noverlay: {family}/attic\nover: [{family}]\ncards:\n  bonus: {{is: 1}}\n"
     boxes = [group for group in load(id).model.groups.values() if group.starts == "all" and group.type == ZoneType()]
     file.write_text(text if boxes else f"{text}zones:\n  attic: {{of: bonus, start: all}}\n", encoding="utf-8")
     plain, taller = load(id), load(id, [f"{family}/attic"], Shelf([*shelf.roots, tmp_path]))

@@ -75,9 +75,7 @@ def test_a_function_of_one_hand_has_a_row_for_each_seat(tmp_path: Path) -> None:
         end game
         """,
         """
-        wealth:
-          is: |
-            (who: seat) -> int: count([p in who.hand where p.number > 1])
+        wealth(who) -> int: count([p in who.hand where p.number > 1])
         """,
     )
     assert it.text(BEFORE, "f.wealth_0") == shown("""
@@ -152,9 +150,7 @@ def test_a_change_marks_what_is_not_known_any_more(tmp_path: Path) -> None:
         end game
         """,
         """
-        best:
-          is: |
-            () -> int: max(s.score for s in seats)
+        best() -> int: max(s.score for s in seats)
         """,
     )
     assert it.text("memoise", "s.act_0_2") == shown("""
@@ -207,9 +203,7 @@ def test_what_is_known_of_a_node_stays_when_places_of_others_change(tmp_path: Pa
         end game
         """,
         """
-        free:
-          is: |
-            (t: town) -> int: count(p in t.places where p.piece == none and p.price > 0 and p.price < 9) + amount
+        free(t) -> int: count(p in t.places where p.piece == none and p.price > 0 and p.price < 9) + amount
         """,
     )
     assert it.text("memoise", "f.free_0") == shown("""
@@ -245,9 +239,7 @@ def test_a_function_without_loops_is_not_charged(tmp_path: Path) -> None:
         end game
         """,
         """
-        twice:
-          is: |
-            (number: int) -> int: number + number
+        twice(number) -> int: number + number
         """,
     )
     assert it.text(BEFORE, "f.twice_0") == shown("""
@@ -274,9 +266,7 @@ def test_a_small_function_is_inlined(tmp_path: Path) -> None:
         end game
         """,
         """
-        twice:
-          is: |
-            (number: int) -> int: number + number
+        twice(number) -> int: number + number
         """,
     )
     assert it.text("fuel", "s.act_0_2") == shown("""
@@ -338,11 +328,10 @@ def test_a_test_jumps_where_its_lines_lead(tmp_path: Path) -> None:
         end game
         """,
         """
-        may_act:
+        may_act(who):
           permits: |
-            (who: seat):
-              require who.score == 0
-              require amount > 1 or amount == who.number
+            require who.score == 0
+            require amount > 1 or amount == who.number
         """,
     )
     assert "$f.may_act_0.answer" in it.text("inline", "s.act_0_2")

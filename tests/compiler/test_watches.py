@@ -9,15 +9,9 @@ import pytest
 from tests.small import loaded, write
 
 RULES = """
-poor:
-  is: |
-    (who: seat) -> bool: who.score < 3
-richest:
-  is: |
-    () -> int: max(s.score for s in seats)
-behind:
-  is: |
-    (who: seat) -> bool: who.score < richest()
+poor(who) -> bool: who.score < 3
+richest() -> int: max(s.score for s in seats)
+behind(who) -> bool: who.score < richest()
 """
 WOKEN = {
     "reads its own score": ("for: who in seats where who.score > 9", {0: 0b01, 1: 0b10}),

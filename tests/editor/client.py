@@ -12,7 +12,7 @@ from typing import Any
 __all__ = ["OVERLAY", "Client", "place"]
 
 OVERLAY = """\
-language: 1
+language: 2
 overlay: goofspiel/handy
 title: Handy
 over: [goofspiel]
@@ -22,9 +22,8 @@ rules:
     wraps: goofspiel
     cites: [GO-1]
     is: |
-      (who: seat) -> int:
-        base(who) + bonus(who)
-  bonus: {about: "für 𝄞 Spieler", is: "(who: seat) -> int: count(who.spent)"}
+      base(who) + bonus(who)
+  bonus(who) -> int: {about: "für 𝄞 Spieler", is: "count(who.spent)"}
 """
 
 

@@ -66,7 +66,7 @@ def test_a_text_that_can_be_read_comes_before_what_is_on_disk(overlay: Path) -> 
 
 
 LAYER = """\
-language: 1
+language: 2
 overlay: goofspiel/handy
 over: [goofspiel]
 policies:
@@ -97,13 +97,11 @@ def test_a_layer_over_a_policy_is_completed_with_what_lies_below(overlay: Path) 
 
 
 HELPERS = """\
-language: 1
+language: 2
 scenarios: goofspiel/mine
 rules:
   first_seat: {is: 0}
-  hand:
-    is: |
-      (who: seat) -> int: count(who.hand)
+  hand(who) -> int: count(who.hand)
 is:
   - name: all have as many cards
     ruleset: goofspiel
@@ -126,7 +124,7 @@ def test_the_rules_of_a_file_of_scenarios_are_found_and_renamed_in_it(overlay: P
 
 
 ADDED = """\
-language: 1
+language: 2
 overlay: goofspiel/added
 over: [goofspiel]
 decisions:

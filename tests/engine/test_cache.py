@@ -39,23 +39,20 @@ pytestmark = pytest.mark.usefixtures("at_once")
 
 TOP = Path(__file__).parents[2]
 OVERLAY = """\
-language: 1
+language: 2
 overlay: spoof/half
 over: [spoof/classic]
 rules:
   points:
     replaces: spoof
-    is: |
-      (who: seat) -> int: sum(p.value for p in who.won) div 2
+    is: sum(p.value for p in who.won) div 2
 """
 WITH_AN_IDLE_RULE = ("  points(who) -> int:", "  idle() -> int: 1\n  points(who) -> int:")
 LIBRARY = """\
-language: 1
+language: 2
 library: spoof/more
 rules:
-  nothing:
-    is: |
-      (who: seat) -> int: 0
+  nothing(who) -> int: 0
 """
 
 
@@ -271,7 +268,7 @@ def test_a_file_that_was_only_touched_is_not_read(kept: Path, own: Path, loads: 
 @pytest.mark.parametrize(
     ("place", "text"),
     [
-        ("another/spoof.yaml", "language: 1\nruleset: spoof\n"),  # two files have one id
+        ("another/spoof.yaml", "language: 2\nruleset: spoof\n"),  # two files have one id
         ("spoof/statements/rules.csv", "id,kind,statement\nGS-1,rule,Bids are spent\n"),
     ],
 )

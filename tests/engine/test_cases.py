@@ -207,9 +207,7 @@ BARE = {
 RULES = """rules:
   act: {does: n = 1}
   acting: {does: act()}
-  grand:
-    is: |
-      () -> bool: n == 1
+  grand() -> bool: n == 1
   playing:
     does: |
 """
@@ -222,9 +220,9 @@ def bare(text: dict[str, Any], folder: Path) -> Path:
     sections = [section for name, section in BARE.items() if f"\n{name}:" not in f"\n{declared}"]
     path = folder / "bare" / "bare.yaml"
     path.parent.mkdir()
-    family = "".join(["language: 1\nfamily: bare\n", *sections, declared, RULES, indent(text["playing"], "      ")])
+    family = "".join(["language: 2\nfamily: bare\n", *sections, declared, RULES, indent(text["playing"], "      ")])
     (path.parent / "family.yaml").write_text(family, encoding="utf-8")
-    path.write_text("language: 1\nruleset: bare\ntitle: Bare\nfamily: bare\n", encoding="utf-8")
+    path.write_text("language: 2\nruleset: bare\ntitle: Bare\nfamily: bare\n", encoding="utf-8")
     return path
 
 

@@ -30,7 +30,7 @@ def laid(folder: Path, *overlays: str, **files: str) -> Ruleset:
     for id, text in zip(ids, overlays, strict=True):
         after = "after: [pond/over0]\n" if id != "pond/over0" else ""
         (folder / f"{id.replace('/', '/overlays/')}.yaml").write_text(
-            f"language: 1\noverlay: {id}\nover: [pond]\n{after}{text}", encoding="utf-8"
+            f"language: 2\noverlay: {id}\nover: [pond]\n{after}{text}", encoding="utf-8"
         )
     for name, text in files.items():
         (path,) = folder.glob(f"pond/**/{name}.yaml")
@@ -89,8 +89,7 @@ def test_a_trigger_can_go(tmp_path: Path, how: str) -> None:
 DEARER = """rules:
   leap_cost:
     wraps: pond
-    is: |
-      (who: seat, place: place) -> int: base(who, place) + 10
+    is: base(who, place) + 10
 """
 
 
@@ -151,14 +150,14 @@ def test_a_measure_at_the_end_of_rounds_knows_the_last_one(tmp_path: Path) -> No
 
 
 TOLL = """rules:
-  toll: {{is: "() -> int: {}"}}
-  {}_toll: {{is: "() -> int: toll()"}}
+  toll() -> int: {{is: "{}"}}
+  {}_toll() -> int: {{is: "toll()"}}
 """
 
 
 def test_rules_of_files_that_do_not_know_each_other_are_their_own(tmp_path: Path) -> None:
     lake = (POND / "pond/maps/lake.yaml").read_text(encoding="utf-8") + TOLL.format(1, "lake")
-    above = "rules: {toll: {wraps: pond/over0, is: base() + 30}, high_toll: {is: '() -> int: toll()'}}\n"
+    above = "rules: {toll: {wraps: pond/over0, is: base() + 30}, high_toll() -> int: {is: 'toll()'}}\n"
     game = after(laid(tmp_path, TOLL.format(2, "over"), above, lake=lake))
     assert value(game, "lake_toll()") == 1
     assert value(game, "over_toll()") == value(game, "high_toll()") == 32
@@ -190,9 +189,9 @@ def test_names_that_clash_only_with_two_overlays_are_told_in_the_authors_file(tm
 
 
 def test_two_overlays_without_an_order_are_told_in_the_authors_file(tmp_path: Path) -> None:
-    cheap = "rules: {leap_cost: {replaces: pond, is: '(who: seat, place: place) -> int: 1'}}\n"
+    cheap = "rules: {leap_cost: {replaces: pond, is: '1'}}\n"
     laid(tmp_path, cheap)
-    text = f"language: 1\noverlay: pond/wet\nover: [pond]\n{cheap}"
+    text = f"language: 2\noverlay: pond/wet\nover: [pond]\n{cheap}"
     (tmp_path / "pond/overlays/wet.yaml").write_text(text, encoding="utf-8")
     for name, other in (("over0", "wet"), ("wet", "over0")):
         (found,) = validate([str(tmp_path / f"pond/overlays/{name}.yaml")]).diagnostics
@@ -218,9 +217,9 @@ def test_a_map_lies_over_an_overlay_that_it_speaks_of(tmp_path: Path) -> None:
 
 
 def test_a_map_keeps_its_own_rule_though_it_speaks_of_an_overlay_that_has_one_too(tmp_path: Path) -> None:
-    paired = "with:\n  pond/over0:\n    rules:\n      high_toll: {replaces: pond/over0, is: '() -> int: toll() + 30'}\n"
+    paired = "with:\n  pond/over0:\n    rules:\n      high_toll: {replaces: pond/over0, is: 'toll() + 30'}\n"
     lake = (POND / "pond/maps/lake.yaml").read_text(encoding="utf-8") + TOLL.format(1, "lake") + paired
-    over = TOLL.format(2, "over") + "  high_toll: {is: '() -> int: 0'}\n"
+    over = TOLL.format(2, "over") + "  high_toll() -> int: {is: '0'}\n"
     game = after(laid(tmp_path, over, lake=lake))
     assert value(game, "lake_toll()") == 1
     assert value(game, "over_toll()") == 2
@@ -228,9 +227,9 @@ def test_a_map_keeps_its_own_rule_though_it_speaks_of_an_overlay_that_has_one_to
 
 
 def test_an_edition_leaves_out_what_the_one_below_takes_in(tmp_path: Path) -> None:
-    classic = "language: 1\nedition: pond/classic\nextends: pond/old\nplayers: {range: 2..3, with: {2: nothing}}\n"
+    classic = "language: 2\nedition: pond/classic\nextends: pond/old\nplayers: {range: 2..3, with: {2: nothing}}\n"
     old = (
-        "language: 1\nedition: pond/old\nextends: pond\nplayers: {range: 2..3, with: {2: pond/over0, 3: pond/over0}}\n"
+        "language: 2\nedition: pond/old\nextends: pond\nplayers: {range: 2..3, with: {2: pond/over0, 3: pond/over0}}\n"
     )
     (tmp_path / "pond/editions").mkdir(parents=True)
     (tmp_path / "pond/editions/old.yaml").write_text(old, encoding="utf-8")
@@ -310,7 +309,7 @@ def test_alternatives_are_added_to_a_decision_of_several_at_once(tmp_path: Path)
     """
     write(tmp_path, act)
     (tmp_path / "small/overlays").mkdir()
-    head = "language: 1\noverlay: small/more\nover: [small]\n"
+    head = "language: 2\noverlay: small/more\nover: [small]\n"
     (tmp_path / "small/overlays/more.yaml").write_text(head + AT_ONCE, encoding="utf-8")
     game = load("tiny", ["small/more"], Shelf([tmp_path])).new_game(2)
     assert not game.accepts({"do": "double", "n": 1}, by=1)
@@ -342,7 +341,7 @@ PAYING = """
 def test_a_wrap_and_the_body_below_share_no_locals(tmp_path: Path, body: str, told: str) -> None:
     write(tmp_path, PAYING)
     (tmp_path / "small/overlays").mkdir()
-    text = "language: 1\noverlay: small/more\nover: [small]\ndecisions:\n  go:\n    wraps: |\n      pay:\n"
+    text = "language: 2\noverlay: small/more\nover: [small]\ndecisions:\n  go:\n    wraps: |\n      pay:\n"
     (tmp_path / "small/overlays/more.yaml").write_text(text + indent(body, " " * 8) + "\n", encoding="utf-8")
     if told:
         with pytest.raises(RulesetError, match=told):

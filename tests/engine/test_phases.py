@@ -99,10 +99,9 @@ ASKING = """
         choose shop by first(seats):
           pay n in 1 .. 3 where may_pay(n):
             note said(n)
-    may_pay:
+    may_pay(n):
       permits: |
-        (n: int):
-          require n < 4
+        require n < 4
     sell:
       does: |
         choose trade by first(seats):
@@ -116,7 +115,7 @@ def outcomes(folder: Path, *scenarios: str) -> list[str]:
     path = folder / "small" / "scenarios" / "acts.yaml"
     path.parent.mkdir(exist_ok=True)
     items = "".join(f"  - {{name: '{n}', ruleset: tiny, {text}}}\n" for n, text in enumerate(scenarios))
-    path.write_text(f"language: 1\nscenarios: small/acts\nis:\n{items}", encoding="utf-8")
+    path.write_text(f"language: 2\nscenarios: small/acts\nis:\n{items}", encoding="utf-8")
     suite = suite_of(shelf=Shelf([folder]))
     found = ["\n".join(map(str, outcome.failures)) for outcome in suite.outcomes()]
     assert suite.messages() == []

@@ -110,7 +110,7 @@ def test_the_place_of_an_event_tells_no_secret_that_decided_it(tmp_path: Path) -
 
 def test_the_start_of_a_phase_cites_no_layer_with_a_hidden_condition(book: Path) -> None:
     over = """
-language: 1
+language: 2
 overlay: small/moody
 over: [small]
 rules:

@@ -85,45 +85,35 @@ def test_sealed_choices_in_a_local_are_masked() -> None:
 
 ASK = "choose say by seats[1]:\n  tell number in 1 .. 3:\n    amount = number\nend game"
 HELPERS = """
-helped:
-  is: |
-    (n: int) -> int: n + first(deck).number
-doubled:
-  is: |
-    (n: int) -> int: n * 2
-asks:
+helped(n) -> int: n + first(deck).number
+doubled(n) -> int: n * 2
+asks(n):
   does: |
-    (n: int):
-      choose hint by seats[0]:
-        go
-chosen:
+    choose hint by seats[0]:
+      go
+chosen(who) -> int:
   does: |
-    (who: seat) -> int:
-      choose keep by who, sealed:
-        cup number in 1 .. 3:
-          return number
-laid_open:
+    choose keep by who, sealed:
+      cup number in 1 .. 3:
+        return number
+laid_open(c):
   does: |
-    (c: plan):
-      move c to pile
-laid_by_number:
+    move c to pile
+laid_by_number(c):
   does: |
-    (c: plan):
-      if c.number > 3:
-        return
-      laid_open(c)
-passed_on:
+    if c.number > 3:
+      return
+    laid_open(c)
+passed_on(c, d):
   does: |
-    (c: plan, d: plan):
-      laid_open(d)
-      c = d
-said_at_last:
+    laid_open(d)
+    c = d
+said_at_last(n, more):
   does: |
-    (n: int, more: int):
-      if more > 0:
-        said_at_last(n, more - 1)
-      else:
-        note said(n)
+    if more > 0:
+      said_at_last(n, more - 1)
+    else:
+      note said(n)
 """
 HELD: dict[str, tuple[str, dict[str, Any]]] = {
     "a number from a hidden zone": ("let n = first(deck).number", {"n": "…"}),

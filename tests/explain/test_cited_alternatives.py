@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("at_once")
 
 BASE = Path(__file__).parents[1] / "bad" / "_base"
 OVERLAY = """\
-language: 1
+language: 2
 overlay: pond/cited
 over: [pond]
 rules:
@@ -44,7 +44,7 @@ rules:
         end game
 """
 WRAPPED = """\
-language: 1
+language: 2
 overlay: pond/cited
 over: [pond]
 decisions:

@@ -112,13 +112,12 @@ def test_no_room_matters_before_a_number(tmp_path: Path) -> None:
       end game
     """
     rules = """
-    may_take:
+    may_take(n):
       permits: |
-        (n: int):
-          require n >= 2
-          require n <= 5
-          require amount > n
-          require n != 6
+        require n >= 2
+        require n <= 5
+        require amount > n
+        require n != 6
     """
     game = loaded(write(tmp_path, act, rules)).new_game(2)
     told = {}
@@ -134,7 +133,7 @@ def test_no_room_matters_before_a_number(tmp_path: Path) -> None:
 
 BASE = Path(__file__).parents[1] / "bad" / "_base"
 HIDES = """\
-language: 1
+language: 2
 overlay: pond/cited
 over: [pond]
 state:
@@ -162,9 +161,7 @@ def test_a_seat_does_not_learn_from_the_statements_which_layer_is_in_force(tmp_p
     shutil.copytree(BASE, tmp_path / "rulesets")
     family = tmp_path / "rulesets/pond/family.yaml"
     text = family.read_text(encoding="utf-8")
-    family.write_text(
-        text.replace("rules:\n", 'rules:\n  reach: {cites: [P-01], is: "(who: seat) -> int: 1"}\n', 1), "utf-8"
-    )
+    family.write_text(text.replace("rules:\n", 'rules:\n  reach(who) -> int: {cites: [P-01], is: "1"}\n', 1), "utf-8")
     overlay = tmp_path / "rulesets/pond/overlays/cited.yaml"
     overlay.parent.mkdir()
     told: list[dict[int | None, set[str]]] = []

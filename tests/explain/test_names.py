@@ -192,11 +192,11 @@ def test_a_layer_that_is_replaced_uses_nothing() -> None:
 
 
 OVERLAY = """\
-language: 1
+language: 2
 overlay: pond/NAME
 over: [pond]
 rules:
-  extra: {is: "(who: seat) -> int: who.frogs"}
+  extra(who) -> int: {is: "who.frogs"}
   RULE: {wraps: pond, is: "base(VALUES) + extra(who)"}
 """
 

@@ -202,15 +202,15 @@ def compound(statements: st.SearchStrategy[n.Statement]) -> st.SearchStrategy[n.
 
 statements: st.SearchStrategy[n.Statement] = st.recursive(simple_statements, compound, max_leaves=5)
 blocks = st.builds(n.Block, lists(statements, 1))
-headers = st.builds(n.Header, lists(st.builds(n.Parameter, names, types)), st.none() | types)
+heads = st.builds(n.Header, lists(st.builds(n.Parameter, names, st.none())), st.none() | types)
 function_blocks = blocks.filter(
     lambda block: len(block.statements) > 1 or not isinstance(block.statements[0], n.Perform)
 )
-functions = st.builds(n.Function, st.none() | headers, expressions | function_blocks)  # a call alone is the value
-procedures = st.builds(n.Procedure, st.none() | headers, blocks)
+functions = st.builds(n.Function, st.none(), expressions | function_blocks)  # a call alone is the value
+procedures = st.builds(n.Procedure, st.none(), blocks)
 cites = st.from_regex(r"[A-Z]{1,3}-[A-Za-z0-9-]{1,5}", fullmatch=True)
 requirements = st.builds(n.Require, small, lists(cites)) | st.builds(n.Let, names, st.none(), small)
-verdicts = st.builds(n.Verdict, st.none() | headers, lists(requirements, 1))
+verdicts = st.builds(n.Verdict, st.none(), lists(requirements, 1))
 event_patterns = st.builds(n.EventPattern, words, lists(names), maybe_small)
 matches = st.builds(n.Match, lists(st.builds(n.Binder, names, small), 1), maybe_small)
 
@@ -236,6 +236,7 @@ def policy_lines(draw: st.DrawFn) -> n.Preference:
 preferences = st.builds(n.Preferences, lists(policy_lines(), 1))
 
 TREES: list[tuple[str, Parse, st.SearchStrategy[Any]]] = [
+    ("head", p.parse_head, heads),
     ("function", p.parse_function, functions),
     ("procedure", p.parse_procedure, procedures),
     ("verdict", p.parse_verdict, verdicts),
@@ -365,8 +366,6 @@ PROCEDURES = [
     "note built(who, city, 10)\nnote done()",
     "return\nsettle\nreveal\nend game\nrefill()",
     "any(x in y)",
-    "(who: seat, card: card?) -> list of int:\n  return [1]",
-    "():\n  refill()",
     "if a:\n  f()",
     "if a:\n  f()\nelse:\n  g()",
     "if a:\n  f()\nelif let x = b:\n  g()\nelif c:\n  h()\nelse:\n  i()",
@@ -390,15 +389,14 @@ PROCEDURES = [
 ]
 OTHERS: list[tuple[Parse, str]] = [
     (p.parse_function, "a + b"),
-    (p.parse_function, "() -> int: 3"),
-    (p.parse_function, "(who: seat) -> list of city?:\n  let x = 1\n  return x"),
-    (p.parse_function, "\n  return 1"),
+    (p.parse_head, "() -> int"),
+    (p.parse_head, "(who, city) -> list of city?"),
+    (p.parse_head, "(who, city)"),
+    (p.parse_function, "let x = 1\nreturn x"),
+    (p.parse_function, "return 1"),
     (p.parse_function, "(a + b) * c"),
     (p.parse_verdict, "require a cites GU-158, RB-P2-1b\nlet b = c\nrequire b"),
-    (
-        p.parse_verdict,
-        "(who: seat, city: city):\n  require not city in network(who) cites GU-162\n  let x = 1\n  require x > 0",
-    ),
+    (p.parse_verdict, "require not city in network(who) cites GU-162\nlet x = 1\nrequire x > 0"),
     (p.parse_condition, "who.money > 3 or yes"),
     (p.parse_event_pattern, "drew(card) where card is stage_3"),
     (p.parse_event_pattern, "moved()"),
@@ -436,7 +434,7 @@ def test_canonical_texts_stay_as_they_are(parse: Parse, text: str) -> None:
         (p.parse_expression, "2..5", "2 .. 5"),
         (p.parse_expression, "007", "7"),
         (p.parse_type, "1 .. 3", "1..3"),
-        (p.parse_function, "(who:seat)->int:1", "(who: seat) -> int: 1"),
+        (p.parse_head, "->int", "() -> int"),
         (p.parse_procedure, "if (a):\n      f()\n# why\nelse:\n   if b:\n     g()", "if a:\n  f()\nelif b:\n  g()"),
         (
             p.parse_procedure,

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from interpreter.language.types import INT, NODE, SEAT, ListType
-from tests.small import FAMILY, examined, loaded, outcome, write
+from tests.small import examined, loaded, outcome, write
 
-NAMES = FAMILY.replace("language: 1", "language: 2\nnames: {who: seat, n: int, them: list of seat}")
 RULES = """\
 limit: 3
 twice(n) -> int: 2 * n
@@ -39,17 +38,17 @@ if round == 3:
 """
 
 
-def told(folder: Path, rules: str, family: str = NAMES) -> list[tuple[str, str]]:
-    diagnostics = examined(write(folder, rules=rules, family=family)).diagnostics
+def told(folder: Path, rules: str) -> list[tuple[str, str]]:
+    diagnostics = examined(write(folder, rules=rules)).diagnostics
     return [(each.code, each.message) for each in diagnostics if each.severity == "error"]
 
 
 def test_a_game_whose_rules_have_heads_is_played_in_both_forms(tmp_path: Path) -> None:
-    assert outcome(write(tmp_path, ACT, RULES, family=NAMES)) == "plays"
+    assert outcome(write(tmp_path, ACT, RULES)) == "plays"
 
 
 def test_parameters_have_the_types_of_their_names(tmp_path: Path) -> None:
-    signatures = loaded(write(tmp_path, ACT, RULES, family=NAMES)).model.signatures
+    signatures = loaded(write(tmp_path, ACT, RULES)).model.signatures
     assert signatures["growth"].parameters == (("who", SEAT), ("n", INT))
     assert signatures["best"].parameters == (("them", ListType(SEAT)),)
     assert signatures["hue"].parameters == (("town", NODE),)
@@ -57,7 +56,7 @@ def test_parameters_have_the_types_of_their_names(tmp_path: Path) -> None:
 
 
 def test_a_layer_repeats_no_head_and_uses_the_names_of_the_rule_below(tmp_path: Path) -> None:
-    path = write(tmp_path, ACT, RULES, family=NAMES)
+    path = write(tmp_path, ACT, RULES)
     overlay = tmp_path / "small" / "overlays" / "more.yaml"
     overlay.parent.mkdir()
     overlay.write_text(
@@ -75,12 +74,11 @@ def test_a_layer_repeats_no_head_and_uses_the_names_of_the_rule_below(tmp_path: 
 @pytest.mark.parametrize(
     ("rule", "code", "message"),
     [
-        ("f(x) -> int: 1", "E310", "the name `x` has no type"),
+        ("f(z) -> int: 1", "E310", "the name `z` has no type"),
         ("f(n, n) -> int: n", "E501", "`n` is a parameter already"),
         ("f(n) -> inn: 1", "E305", "unknown type `inn`; did you mean `int`?"),
         ("f(n): {is: n}", "E310", "`f` needs a head with its result: `f(n) -> type:`"),
-        ("f: {is: '(n: int) -> int: n'}", "E310", "the head of a rule is its key, so its text has none"),
-        ("f(n) -> int: {is: '(n: int) -> int: n'}", "E310", "the head of a rule is its key, so its text has none"),
+        ("f: {is: '(n: int) -> int: n'}", "E201", "got `:`, want "),
         ("'f(n: int) -> int': 1", "E106", "got the name `f(n: int) -> int`, want a name of lower-case words"),
         ("f(n -> int: 1", "E106", "got the name `f(n -> int`, want a name of lower-case words"),
     ],
@@ -90,8 +88,20 @@ def test_a_wrong_head_is_told(tmp_path: Path, rule: str, code: str, message: str
     assert [(each, text[: len(message)]) for each, text in found][:1] == [(code, message)]
 
 
-def test_texts_of_the_first_version_may_have_headers(tmp_path: Path) -> None:
-    assert told(tmp_path, "f: {is: '(n: int) -> int: n'}\n", FAMILY) == []
+@pytest.mark.parametrize(
+    ("rule", "code", "message"),
+    [
+        ("f(n) -> int: 1 +", "E201", "got the end of the text, want a value"),  # its calls need no second error
+        ("f: {wraps: small, is: base(n) + n}", "E502", "`f` wraps nothing: no file below declares it"),
+    ],
+)
+def test_a_rule_that_cannot_be_checked_has_one_error(tmp_path: Path, rule: str, code: str, message: str) -> None:
+    assert told(tmp_path, f"{rule}\n") == [(code, message)]
+
+
+def test_the_calls_of_a_rule_whose_text_cannot_be_read_are_checked(tmp_path: Path) -> None:
+    rules = "f(n) -> int: 1 +\ng() -> int: f(1) + f(1, 2)\nh: 1 +\nk() -> int: h + f(h)\n"
+    assert [code for code, _ in told(tmp_path, rules)] == ["E201", "E201", "E404"]
 
 
 def test_blocks_of_a_model_come_in_the_order_of_the_rules(tmp_path: Path) -> None:

@@ -200,11 +200,6 @@ ERRORS: list[tuple[Parse, str, str]] = [
         "1:16: E201 got the end of the line, want `:`\n               ^\nhelp: a line that opens a block ends with `:`",
     ),
     (
-        function,
-        "(a: int) -> int\n  return a",
-        "1:16: E201 got the end of the line, want `:`\n               ^\nhelp: a line that opens a block ends with `:`",
-    ),
-    (
         procedure,
         "if a: f()",
         "1:7: E201 got `f`, want the end of the line\n      ^\nhelp: indent the block below the line that opens it",
@@ -290,22 +285,21 @@ ERRORS: list[tuple[Parse, str, str]] = [
     ),
     (
         function,
-        "() -> int: return 1",
-        "1:19: E201 got `1`, want an operator or the end of the line\n"
-        "                  ^\n"
-        "help: use `return` only in a block, at the start of a line",
-    ),
-    (
-        function,
-        "() -> int: return 1",
-        "1:19: E201 got `1`, want an operator or the end of the line\n"
-        "                  ^\n"
+        "1 + return 1",
+        "1:12: E201 got `1`, want an operator or the end of the line\n"
+        "           ^\n"
         "help: use `return` only in a block, at the start of a line",
     ),
     (
         function,
         "(x) -> int: 1",
-        "1:6: E201 got `>`, want a value\n     ^\nhelp: each parameter has a type: `(name: type) -> type:`",
+        "1:6: E201 got `>`, want a value\n     ^\n"
+        "help: the head of a rule is its key: `price_of(kind, number) -> int:`",
+    ),
+    (
+        verdict,
+        "(who: seat, n: int):\n  require n > 1",
+        "1:1: E201 got `(`, want `require`\n^\nhelp: the head of a rule is its key: `price_of(kind, number) -> int:`",
     ),
     (
         verdict,
@@ -403,7 +397,7 @@ FREE = [
 def test_most_keywords_are_free_as_names(name: str) -> None:
     assert parsed(expression, f"{name} + {name}") == n.Binary("+", n.Name(name), n.Name(name))
     assert parsed(expression, f"{name}({name}).{name}") == n.Attribute(n.Call(name, (n.Name(name),)), name)
-    assert parsed(function, f"({name}: {name}) -> {name}: {name}").header.parameters[0].name == name
+    assert parsed(p.parse_head, f"({name}) -> {name}").parameters[0].name == name
     assert parsed(procedure, f"let {name} = 1\nx = {name}").body.statements[1] == n.Assign(
         n.Name("x"), "=", n.Name(name)
     )

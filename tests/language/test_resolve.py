@@ -17,9 +17,9 @@ from interpreter.language.resolve import Names, Texts
 from interpreter.reading.files import Shelf
 
 FAMILY = """\
-language: 1
+language: 2
 family: small
-names: {size: int}
+names: {size: int, who: seat, n: int, p: plan, h: hut, t: town, s: sale}
 kinds: {colour: [red, blue, green], step: 1..3, shade: [dark, light]}
 tokens: {gem: {ruby: 9, onyx: 9, opal: 9}, coin: 90}
 pieces: {hut: {}, mill: {}}
@@ -69,10 +69,10 @@ rules:
   prepare: {does: amount = 1}
   act: {does: end game}
   limit: {is: 3}
-  worth_of: {is: "(who: seat) -> int: who.score"}
+  worth_of(who) -> int: {is: "who.score"}
 """
 MAP = """\
-language: 1
+language: 2
 map: small/isles
 players: 2..3
 nodes: |
@@ -84,37 +84,36 @@ links: |
   Ayr  | Bute | 1
 """
 OVERLAY = """\
-language: 1
+language: 2
 overlay: small/more
 over: [small]
 rules:
-  values: {is: "(who: seat) -> int: amount + limit + bonus + who.score + worth_of(who) + price_of[blue]"}
-  doubts: {is: "() -> bool: doubt == harsh or dark == light"}
-  ghosts: {is: "() -> int: ghost.score"}
-  mixed: {is: "() -> int: count(gems) + count([r in gem where mine[r] > 0]) + count(c in colour)"}
-  steps: {is: "() -> list of int: [s in step]"}
-  chosen: {is: "() -> plan: plan(4)"}
-  searched: {is: "(n: int) -> plan: plan(n)"}
-  ordered: {is: "() -> list of plan: sorted(p in deck by p.number)"}
-  worthy: {is: "(p: plan) -> int: p.worth + p.number"}
-  there: {is: '() -> town: "Bute"'}
-  hued: {is: "(t: town) -> colour: t.colour"}
-  owned: {is: "(p: hut) -> bool: p is mill"}
-  sold: {is: "(s: sale) -> int: s.price + sale(1, 2).what"}
-  near: {is: '() -> int: distance(["Ayr"], "Bute", town)'}
+  values(who) -> int: {is: "amount + limit + bonus + who.score + worth_of(who) + price_of[blue]"}
+  doubts() -> bool: {is: "doubt == harsh or dark == light"}
+  ghosts() -> int: {is: "ghost.score"}
+  mixed() -> int: {is: "count(gems) + count([r in gem where mine[r] > 0]) + count(c in colour)"}
+  steps() -> list of int: {is: "[s in step]"}
+  chosen() -> plan: {is: "plan(4)"}
+  searched(n) -> plan: {is: "plan(n)"}
+  ordered() -> list of plan: {is: "sorted(p in deck by p.number)"}
+  worthy(p) -> int: {is: "p.worth + p.number"}
+  there() -> town: {is: '"Bute"'}
+  hued(t) -> colour: {is: "t.colour"}
+  owned(h) -> bool: {is: "h is mill"}
+  sold(s) -> int: {is: "s.price + sale(1, 2).what"}
+  near() -> int: {is: 'distance(["Ayr"], "Bute", town)'}
   tell: {does: 'note said(3, yes)'}
-  helper: {is: "() -> int: 1"}
+  helper() -> int: {is: "1"}
   same(size) -> bool: {is: size == size}
-  helped: {is: "() -> int: helper()"}
-  paid:
+  helped() -> int: {is: "helper()"}
+  paid(who):
     does: |
-      (who: seat):
-        move 1 from bank to who.money
-        move 1 of onyx from mine to mine
+      move 1 from bank to who.money
+      move 1 of onyx from mine to mine
 """
-SECOND = 'language: 1\noverlay: small/second\nover: [small]\nrules: {helper: {is: "() -> int: 2"}}\n'
+SECOND = 'language: 2\noverlay: small/second\nover: [small]\nrules: {helper() -> int: {is: "2"}}\n'
 POLICIES = (
-    "language: 1\npolicies: small/bots\nweights: {most: 3}\nrules: {most_of: {is: '() -> int: most + 1'}}\nis: {}\n"
+    "language: 2\npolicies: small/bots\nweights: {most: 3}\nrules: {most_of() -> int: {is: 'most + 1'}}\nis: {}\n"
 )
 EDITS = [
     ("[red, blue, green]", "[blue, red, green]"),
@@ -141,7 +140,7 @@ EDITS = [
     ("gives: int", "gives: int?"),
     ("{number: int, loud: bool}", "{number: int, loud: int}"),
     ("limit: {is: 3}", "limit: {is: yes}"),
-    ("(who: seat) -> int: who.score", "(who: seat, n: int) -> int: who.score + n"),
+    ('worth_of(who) -> int: {is: "who.score"}', 'worth_of(who, n) -> int: {is: "who.score + n"}'),
     ("Ayr  | red", "Oban | red\n  Ayr  | red"),
     ("size: int", "size: colour"),
     ("overlays: [small/more]", "overlays: [small/second, small/more]"),
@@ -151,7 +150,7 @@ EDITS = [
 def written(folder: Path, old: str = "", new: str = "") -> Examined:
     """Examine the game with an edit of any of its files but the overlay."""
     files = {
-        "tiny": "language: 1\nruleset: tiny\ntitle: Tiny\nfamily: small\nmap: small/isles\noverlays: [small/more]\n",
+        "tiny": "language: 2\nruleset: tiny\ntitle: Tiny\nfamily: small\nmap: small/isles\noverlays: [small/more]\n",
         "family": FAMILY,
         "maps/isles": MAP,
         "overlays/more": OVERLAY,

@@ -18,10 +18,9 @@ ACT = """
     note said(amount)
 """
 MORE = """
-doubled:
+doubled(number) -> int:
   is: |
-    (number: int) -> int:
-      return number * 2
+    return number * 2
 """
 
 

@@ -16,7 +16,7 @@ from interpreter.language.grammar import Start
 from interpreter.language.parse import parse_as
 from interpreter.language.resolve import Names
 from interpreter.language.scope import Frame
-from interpreter.language.types import Type
+from interpreter.language.types import NODE, SEAT, Type
 from interpreter.language.unfinished import CURSOR, finished
 from interpreter.language.walk import descendants
 from interpreter.reading.yaml import excerpt
@@ -43,35 +43,31 @@ class Seen(Names):
             self.owner = str(of)
 
 
+AROUND = {"who": "seat", "city": "node"}
+
+
 def seen(start: Start, text: str) -> Seen:
-    names = Seen(MODEL)
+    """Return what is known at the end of a text in whose surroundings `who` and `city` have a meaning."""
+    names, frame = Seen(MODEL), Frame()
+    frame.add("who", SEAT)
+    frame.add("city", NODE)
     tree = finished(start, text)
     assert tree is not None, text
-    check_quietly(tree, names, Frame())
+    check_quietly(tree, names, frame)
     return names
 
 
 @pytest.mark.parametrize(
     ("start", "text", "locals_", "expected"),
     [
-        ("procedure", "(who: seat):\n  let n = 3\n  for each p in who.plants where p.", None, "plant"),
-        ("procedure", "(who: seat):\n  let n = 3\n  if n > ", {"who": "seat", "n": "int"}, "int"),
-        ("procedure", "(who: seat):\n  for each p in who.plants:\n    move ", {"who": "seat", "p": "plant"}, None),
-        (
-            "function",
-            "(who: seat) -> int: count(p in who.plants where p.number > ",
-            {"who": "seat", "p": "plant"},
-            "int",
-        ),
-        ("function", "(who: seat, kind: resource) -> int: price_for(who, ", None, "resource"),
-        (
-            "verdict",
-            "(who: seat, city: city):\n  let n = 3\n  require ",
-            {"who": "seat", "city": "node", "n": "int"},
-            "bool",
-        ),
-        ("matched", "who in seats, p in who.plants where ", {"who": "seat", "p": "plant"}, "bool"),
-        ("expression", "end_cities[", {}, "int"),
+        ("procedure", "let n = 3\nfor each p in who.plants where p.", None, "plant"),
+        ("procedure", "let n = 3\nif n > ", {**AROUND, "n": "int"}, "int"),
+        ("procedure", "for each p in who.plants:\n  move ", {**AROUND, "p": "plant"}, None),
+        ("function", "count(p in who.plants where p.number > ", {**AROUND, "p": "plant"}, "int"),
+        ("function", "price_for(who, ", None, "resource"),
+        ("verdict", "let n = 3\nrequire ", {**AROUND, "n": "int"}, "bool"),
+        ("matched", "each in seats, p in each.plants where ", {**AROUND, "each": "seat", "p": "plant"}, "bool"),
+        ("expression", "end_cities[", AROUND, "int"),
     ],
 )
 def test_what_is_known_at_the_cursor(

@@ -15,8 +15,9 @@ from interpreter.lint.duplicates import SMALLEST
 from interpreter.reading.files import Shelf
 
 POND = Path(__file__).parents[1] / "bad" / "_base"
-RULESET = "language: 1\nruleset: {0}\ntitle: Pond\nfamily: pond\nedition: pond/{0}\nmap: pond/{1}\ndeck: pond/winds\n"
-TAXED = "(who: seat) -> int: 2 * score(who) + who.shells - water"
+RULESET = "language: 2\nruleset: {0}\ntitle: Pond\nfamily: pond\nedition: pond/{0}\nmap: pond/{1}\ndeck: pond/winds\n"
+TAXED = "(who) -> int: 2 * score(who) + who.shells - water"
+NAMES = "names: {a: int, other: seat}\n"
 HUNGRY = "() -> bool: swamp[gnat] + 1 < buffet[gnat]"
 
 
@@ -24,14 +25,18 @@ def found(root: Path, files: Mapping[str, str] | None = None, **overlays: str) -
     """What lint finds in the pond with more files, whole ones by their path and overlays by their name."""
     shutil.copytree(POND, root, dirs_exist_ok=True)
     (root / "pond" / "overlays").mkdir(exist_ok=True)
-    heads = {name: f"language: 1\noverlay: pond/{name}\nover: [pond]\n" for name in overlays}
-    for path, text in {**(files or {}), **{f"overlays/{name}": heads[name] + overlays[name] for name in heads}}.items():
+    heads = {name: f"language: 2\noverlay: pond/{name}\nover: [pond]\n" for name in overlays}
+    for path, text in {
+        **(files or {}),
+        **{f"overlays/{name}": heads[name] + overlays[name] + NAMES for name in heads},
+    }.items():
         (root / "pond" / f"{path}.yaml").write_text(text, encoding="utf-8")
     return lint(compositions(Shelf([root])))
 
 
 def rule(name: str, text: str, form: str = "is") -> str:
-    return f"rules:\n  {name}:\n    {form}: |\n      {text}\n"
+    head, _, body = text.partition(":")
+    return f"rules:\n  {name}{head}:\n    {form}: |\n      {body.strip()}\n"
 
 
 def pair(root: Path, first: str, second: str, form: str = "is") -> list[tuple[str, str]]:
@@ -51,10 +56,10 @@ def test_equal_rules_are_told_with_both_places(tmp_path: Path) -> None:
 
 
 def test_names_of_locals_and_citations_do_not_matter(tmp_path: Path) -> None:
-    first = """(who: seat):
-        let bound = max(s.shells for s in seats)
-        require who.shells < bound and water > 1    cites P-02"""
-    second = first.replace("who", "frog").replace("bound", "limit").replace("s.shells for s", "x.shells for x")
+    first = """(who):
+      let bound = max(s.shells for s in seats)
+      require who.shells < bound and water > 1    cites P-02"""
+    second = first.replace("who", "other").replace("bound", "limit").replace("s.shells for s", "x.shells for x")
     assert pair(tmp_path, first, second.replace("P-02", "P-03"), "permits") == SAME
 
 
@@ -93,17 +98,17 @@ def test_rules_of_another_structure_are_silent(tmp_path: Path, second: str) -> N
 def test_small_rules_are_silent(tmp_path: Path) -> None:
     """A sum of ``n`` parameters has ``2 n - 1`` nodes, a minus before it is one more."""
     assert SMALLEST == 8
-    small = "(a: int) -> int: a + a + a + a"
+    small = "(a) -> int: a + a + a + a"
     assert pair(tmp_path, small, small) == []
     assert pair(tmp_path, small.replace("a +", "-a +", 1), small.replace("a +", "-a +", 1)) == SAME
 
 
 def test_kept_blocks_are_looked_into(tmp_path: Path) -> None:
-    text = """(who: seat):
-        move 1 from who.shells to bank
-        at end of phase:
-          if water > 2:
-            move 1 from bank to who.shells"""
+    text = """(who):
+      move 1 from who.shells to bank
+      at end of phase:
+        if water > 2:
+          move 1 from bank to who.shells"""
     assert pair(tmp_path, text, text, "does") == SAME
     (other,) = pair(tmp_path, text, text.replace("> 2", "> 1"), "does")
     assert other == ("L002", "`latter` equals `former` of `pond/one` except for constants: `1` for `2`")
@@ -111,7 +116,7 @@ def test_kept_blocks_are_looked_into(tmp_path: Path) -> None:
 
 
 def test_a_layer_that_repeats_what_it_covers(tmp_path: Path) -> None:
-    text = "(who: seat) -> int: count(p in pad where in_play(p) and any(place in p.places where sits(who, place)))"
+    text = "(who) -> int: count(p in pad where in_play(p) and any(place in p.places where sits(who, place)))"
     (finding,) = found(tmp_path, one=rule("score", text).replace("    is", "    replaces: pond\n    is"))
     assert finding.message == "`score` duplicates `score` of `pond`"
     guarded = rule("score", text).replace("    is", "    replaces: pond\n    when: water > 1\n    is")
@@ -152,8 +157,8 @@ def test_of_several_twins_the_one_that_is_equal(tmp_path: Path) -> None:
 def test_editions_and_maps_of_other_rulesets(tmp_path: Path) -> None:
     """What is meant counts, not its number: the first node of each map is another one."""
     lake = (POND / "pond/maps/lake.yaml").read_text(encoding="utf-8")
-    lake += rule("sheltered", '(who: seat) -> bool: any(p in "Reed".places where sits(who, p)) and water > 1')
-    edition = "language: 1\nedition: pond/{}\nextends: pond\nplayers: 2\n" + rule("tax", TAXED)
+    lake += rule("sheltered", '(who) -> bool: any(p in "Reed".places where sits(who, p)) and water > 1')
+    edition = "language: 2\nedition: pond/{}\nextends: pond\nplayers: 2\n" + rule("tax", TAXED)
     files = {
         "spring": RULESET.format("spring", "bog"),
         "editions/classic": edition.format("classic"),
@@ -191,21 +196,20 @@ def test_a_number_in_the_text_of_a_procedure(tmp_path: Path, text: str, told: li
 
 
 def test_a_copy_that_brings_back_what_another_file_replaced_is_silent(tmp_path: Path) -> None:
-    score = "(who: seat) -> int: count(p in pad where in_play(p) and any(place in p.places where sits(who, place)))"
+    score = "count(p in pad where in_play(p) and any(place in p.places where sits(who, place)))"
     layer = "rules:\n  score:\n    replaces: {}\n    is: |\n      {}\n"
-    edition = "language: 1\nedition: pond/dry\nextends: pond/classic\n" + layer.format("pond", "(who: seat) -> int: 1")
+    edition = "language: 2\nedition: pond/dry\nextends: pond/classic\n" + layer.format("pond", "1")
     files = {"editions/dry": edition, "dry": RULESET.format("dry", "lake")}
     above = f"overlay: pond/wet\nover: [pond/dry]\n{layer.format('pond/dry', score)}"
-    assert [d.code for d in found(tmp_path, {**files, "overlays/wet": f"language: 1\n{above}"})] == []
+    assert [d.code for d in found(tmp_path, {**files, "overlays/wet": f"language: 2\n{above}"})] == []
 
 
 def test_a_verdict_that_refuses_nothing_is_silent(tmp_path: Path) -> None:
     """`require yes` alone says so; beside another line it is left over."""
-    plain = """(who: seat, place: place):
-        require yes"""
+    plain = "(who, place): require yes"
     swims = rule("may_leap", plain, "permits")
     uses = "  hop:\n    wraps: pond\n    when: all(may_leap(seats[0], p) for p in lily.places)\n    does: base()\n"
     uses = uses.replace("lily", "first(pad)")
     assert [finding.code for finding in found(tmp_path / "one", one=swims + uses)] == []
-    twice = rule("may_leap", plain + "\n        require who.shells > 1", "permits")
+    twice = rule("may_leap", plain + "\n      require who.shells > 1", "permits")
     assert [finding.code for finding in found(tmp_path / "two", one=twice + uses)] == ["L004"]

@@ -191,7 +191,7 @@ def small_map(folder: Path, sizes: dict[str, int], broken_after: int | None = No
     nodes = [f"  C{number} | {region}" for number, region in enumerate(regions)]
     links = [f"  C{number} | C{number + 1} | 5" for number in range(len(regions) - 1) if number != broken_after]
     kinds = f"kinds: {{region: [{', '.join(sizes)}]}}"
-    head = ["language: 1", "map: power-grid/small", kinds]
+    head = ["language: 2", "map: power-grid/small", kinds]
     if broken_after is not None:
         head.append("graph: {amends: power-grid, pieces: 2}")
     lines = [*head, *own.splitlines(), "nodes: |", "  name | region", *nodes]
@@ -232,7 +232,8 @@ LIFTED = "tables: {regions_in_play: {amends: power-grid, laws: {regions_hang_tog
 COVERED = """rules:
   may_lie_together:
     replaces: power-grid
-    is: "(chosen: list of region) -> bool: yes\""""
+    is: |
+      yes"""
 
 
 def test_a_board_in_pieces_is_refused_until_it_says_which_regions_lie_together(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_words_give_headings(tmp_path: Path) -> None:
     overlay = tmp_path / "goofspiel" / "overlays" / "calm.yaml"
     overlay.parent.mkdir(parents=True)
     overlay.write_text(
-        "language: 1\noverlay: goofspiel/calm\ntitle: Calm\nover: [goofspiel/classic]\n\n"
+        "language: 2\noverlay: goofspiel/calm\ntitle: Calm\nover: [goofspiel/classic]\n\n"
         'says:\n  rules.award: "who wins the prize"\n',
         encoding="utf-8",
     )

@@ -158,7 +158,7 @@ def test_files_without_statements_are_told_by_their_words(tmp_path: Path) -> Non
     folder.mkdir(parents=True)
     path = folder / "calm.yaml"
     path.write_text(
-        "language: 1\noverlay: goofspiel/calm\ntitle: Calm\nover: [goofspiel/classic]\n\nrules:\n"
+        "language: 2\noverlay: goofspiel/calm\ntitle: Calm\nover: [goofspiel/classic]\n\nrules:\n"
         "  award:\n    wraps: goofspiel\n    about: nobody is told\n"
         "    does: |\n      base()\n  bidding:\n    wraps: goofspiel\n    does: |\n      base()\n",
         encoding="utf-8",

@@ -18,7 +18,7 @@ from interpreter.play.option_preview import Foresight
 from tests.play.test_hidden import SECRET
 from tests.small import loaded, write
 
-LUCK = 'luck:\n  is: "() -> int: mood * 2"\n'
+LUCK = "luck() -> int: mood * 2\n"
 SILENT = 'says:\n  act.go: ""\n'
 
 

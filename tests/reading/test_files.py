@@ -34,7 +34,7 @@ FILES = {
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     for name, header in FILES.items():
-        write(tmp_path / "rules" / name, f"language: 1\n{header}\n")
+        write(tmp_path / "rules" / name, f"language: 2\n{header}\n")
     return tmp_path / "rules"
 
 
@@ -91,7 +91,7 @@ def test_a_file_is_named_below_its_root_or_as_its_path_was_given(root: Path, mon
 
 def test_the_first_root_wins(root: Path, tmp_path: Path) -> None:
     own = tmp_path / "own"
-    mine = write(own / "game/maps/land.yaml", "language: 1\nmap: game/land\n")
+    mine = write(own / "game/maps/land.yaml", "language: 2\nmap: game/land\n")
     assert Shelf([own, root]).find("map", "game/land") == mine
     assert Shelf([root, own]).find("map", "game/land") == root / "game/maps/land.yaml"
     assert Shelf([own, root]).ids("map") == ["game/land"]
@@ -130,10 +130,10 @@ def test_ids_of_families_and_rulesets_are_one_word(root: Path) -> None:
 
 
 def test_links_out_of_a_root_are_refused(root: Path, tmp_path: Path) -> None:
-    secret = write(tmp_path / "secret.yaml", "language: 1\nmap: game/secret\n")
+    secret = write(tmp_path / "secret.yaml", "language: 2\nmap: game/secret\n")
     (root / "game/maps/secret.yaml").symlink_to(secret)
     (root / "out").symlink_to(tmp_path / "elsewhere")
-    write(tmp_path / "elsewhere/maps/x.yaml", "language: 1\nmap: out/x\n")
+    write(tmp_path / "elsewhere/maps/x.yaml", "language: 2\nmap: out/x\n")
     (root / "game/maps/inside.yaml").symlink_to(root / "game/maps/land.yaml")
     (root / "game/maps/loop.yaml").symlink_to(root / "game/maps/loop.yaml")
     shelf = Shelf([root])
@@ -156,19 +156,19 @@ def test_a_root_that_is_a_link_is_a_root(root: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "code", "place"),
     [
-        ("language: 1\ntitle: x\n", "E034", "f.yaml:1:1"),
-        ("language: 1\neditoin: game/first\n", "E034", "f.yaml:2:1"),
-        ("language: 1\npolicies: {a: {}}\n", "E034", "f.yaml:1:1"),
-        ("language: 1\nedition: game/a\nmap: game/b\n", "E034", "f.yaml:3:1"),
-        ("language: 1\noverlay: game/a\nruleset: b\n", "E034", "f.yaml:3:1"),
+        ("language: 2\ntitle: x\n", "E034", "f.yaml:1:1"),
+        ("language: 2\neditoin: game/first\n", "E034", "f.yaml:2:1"),
+        ("language: 2\npolicies: {a: {}}\n", "E034", "f.yaml:1:1"),
+        ("language: 2\nedition: game/a\nmap: game/b\n", "E034", "f.yaml:3:1"),
+        ("language: 2\noverlay: game/a\nruleset: b\n", "E034", "f.yaml:3:1"),
         ("edition: game/first\n", "E035", "f.yaml:1:1"),
         ("language: 3\nedition: game/first\n", "E035", "f.yaml:1:11"),
         ("language: true\nedition: game/first\n", "E035", "f.yaml:1:11"),
         ("language: '1'\nedition: game/first\n", "E035", "f.yaml:1:11"),
         ("language: [1]\nedition: game/first\n", "E035", "f.yaml:1:11"),
-        ("language: 1\nedition: ../x\n", "E032", "f.yaml:2:10"),
-        ("language: 1\nedition: first\n", "E032", "f.yaml:2:10"),
-        ("language: 1\nedition:\n", "E032", "f.yaml:2:9"),
+        ("language: 2\nedition: ../x\n", "E032", "f.yaml:2:10"),
+        ("language: 2\nedition: first\n", "E032", "f.yaml:2:10"),
+        ("language: 2\nedition:\n", "E032", "f.yaml:2:9"),
         ("{}", "E034", "f.yaml:1:1"),
         ("a: b: c\n", "E001", "f.yaml:1:5"),
     ],
@@ -185,18 +185,18 @@ def test_a_header_says_what_a_file_is(
 
 
 def test_a_misspelt_kind_gets_the_nearest() -> None:
-    _, found = read_document(SourceFile("f", "language: 1\neditoin: game/first\n"), Path("f"))
+    _, found = read_document(SourceFile("f", "language: 2\neditoin: game/first\n"), Path("f"))
     assert found[0].message == "no key gives the kind of this file; did you mean `edition`?"
 
 
 def test_a_header_that_does_not_fit_its_place(root: Path) -> None:
-    path = write(root / "game/editions/old.yaml", "language: 1\nedition: game/older\n")
+    path = write(root / "game/editions/old.yaml", "language: 2\nedition: game/older\n")
     document, (found,) = Shelf([root]).read("edition", "game/old", AT)
     assert document is not None
     assert document.id == "game/older"
     assert (found.code, found.severity, str(found.span)) == ("W001", "warning", "game/editions/old.yaml:2:10")
     assert Shelf([root]).read_path(path)[1] == []
-    write(root / "game/editions/odd.yaml", "language: 1\nmap: game/odd\n")
+    write(root / "game/editions/odd.yaml", "language: 2\nmap: game/odd\n")
     document, (found,) = Shelf([root]).read("edition", "game/odd", AT)
     assert document is None
     assert (found.code, found.message) == ("E036", "got a map, want an edition in the file `game/editions/odd.yaml`")
@@ -204,7 +204,7 @@ def test_a_header_that_does_not_fit_its_place(root: Path) -> None:
 
 def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
     shelf = Shelf([])
-    write(tmp_path / "there.yaml", "language: 1\n")
+    write(tmp_path / "there.yaml", "language: 2\n")
     assert codes(shelf.read_path(tmp_path)[1]) == ["E030"]
     assert "is a folder" in shelf.read_path(tmp_path)[1][0].message
     assert "did you mean `there.yaml`" in shelf.read_path(tmp_path / "their.yaml")[1][0].message
@@ -218,7 +218,7 @@ def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
         stream.truncate(1 << 30)
     assert codes(shelf.read_path(tmp_path / "large.yaml")[1]) == ["E012"]
     if os.geteuid() != 0:
-        write(tmp_path / "shut.yaml", "language: 1\n").chmod(0)
+        write(tmp_path / "shut.yaml", "language: 2\n").chmod(0)
         assert codes(shelf.read_path(tmp_path / "shut.yaml")[1]) == ["E030"]
 
 
@@ -226,7 +226,7 @@ def test_documents_are_read_again_when_they_changed(root: Path) -> None:
     shelf = Shelf([root])
     first, _ = shelf.read("map", "game/land", AT)
     assert shelf.read("map", "game/land", AT)[0] is first
-    write(root / "game/maps/land.yaml", "language: 1\nmap: game/land\ntitle: new\n")
+    write(root / "game/maps/land.yaml", "language: 2\nmap: game/land\ntitle: new\n")
     second, _ = shelf.read("map", "game/land", AT)
     assert isinstance(second, Document)
     assert "title" in second.root
@@ -249,11 +249,11 @@ def test_the_shelf_of_a_path_starts_at_its_root(root: Path, tmp_path: Path, monk
 
 
 def test_the_shelf_of_a_path_elsewhere_starts_at_its_folder(tmp_path: Path) -> None:
-    alone = write(tmp_path / "home/x/any.yaml", "language: 1\nedition: game/first\n")
+    alone = write(tmp_path / "home/x/any.yaml", "language: 2\nedition: game/first\n")
     assert shelf_for(alone).roots[0] == alone.parent
-    ruleset = write(tmp_path / "home/x/mine.yaml", "language: 1\nruleset: mine\nfamily: game\n")
+    ruleset = write(tmp_path / "home/x/mine.yaml", "language: 2\nruleset: mine\nfamily: game\n")
     assert shelf_for(ruleset).roots[0] == ruleset.parent
-    write(tmp_path / "home/game/overlays/more.yaml", "language: 1\noverlay: game/more\n")
+    write(tmp_path / "home/game/overlays/more.yaml", "language: 2\noverlay: game/more\n")
     assert shelf_for(ruleset).roots[0] == tmp_path / "home"
     assert shelf_for(tmp_path / "home/x/none.yaml").roots[0] == tmp_path / "home/x"
     assert shelf_for("x\0y").roots

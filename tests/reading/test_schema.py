@@ -20,7 +20,7 @@ from interpreter.reading.schema import check_schema
 from interpreter.reading.yaml import read_yaml
 
 LANGUAGE = Path(__file__).parents[2] / "docs" / "language.md"
-FAMILY = "language: 1\nfamily: x\n"
+FAMILY = "language: 2\nfamily: x\n"
 HEADERS = {
     "ruleset": "ruleset: a\ntitle: A\nfamily: x\nedition: x/a\n",
     "family": "family: x\n",
@@ -51,10 +51,10 @@ def told(text: str, kind: str = "family", header: str = FAMILY) -> list[tuple[st
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_has_a_schema_that_takes_its_header(kind: str) -> None:
-    assert check(f"language: 1\n{HEADERS[kind]}", kind) == []
+    assert check(f"language: 2\n{HEADERS[kind]}", kind) == []
     about = "about: what it is\nprovenance: from the box\n"
-    assert check(f"language: 1\n{HEADERS[kind]}{about}", kind) == []
-    assert [d.code for d in check(f"language: 1\n{HEADERS[kind]}surprise: 1\n", kind)] == ["E101"]
+    assert check(f"language: 2\n{HEADERS[kind]}{about}", kind) == []
+    assert [d.code for d in check(f"language: 2\n{HEADERS[kind]}surprise: 1\n", kind)] == ["E101"]
     assert [d.code for d in check(HEADERS[kind], kind)] == ["E102"]
 
 
@@ -75,7 +75,7 @@ EXAMPLES = re.findall(r"```yaml\n(.*?)```", LANGUAGE.read_text(encoding="utf-8")
 @pytest.mark.parametrize("block", EXAMPLES)
 def test_the_examples_of_the_documentation_fit(block: str) -> None:
     kind, text = kind_of_block(block)
-    assert check("language: 1\n" + text, kind) == []
+    assert check("language: 2\n" + text, kind) == []
 
 
 def test_short_examples_fit() -> None:
@@ -86,10 +86,10 @@ def test_short_examples_fit() -> None:
         "players: {range: 3..6, otherwise: the book says so}",
         f"parts: {{a: {part}}}",
     ]:
-        assert told(line, "overlay", "language: 1\n" + HEADERS["overlay"]) == []
+        assert told(line, "overlay", "language: 2\n" + HEADERS["overlay"]) == []
     more = "layer: last\nafter: [x/b]\nnot_with: [x/c]\nrulebook: [a, b]\n"
     more += "with: {x/b: {rules: {a: {is: b}}, says: {a.b: c}}}\n"
-    assert told(more, "overlay", "language: 1\n" + HEADERS["overlay"]) == []
+    assert told(more, "overlay", "language: 2\n" + HEADERS["overlay"]) == []
     assert told("says: {auction: {en: Auction, de: Auktion}}\n") == []
     assert told("kinds: {region: {amends: x, is: [a, b]}}\ntokens: {t: {amends: x, coal: 3}}\n") == []
     assert told("seats: {has: {money: {amends: x, start: 60}}}\n") == []
@@ -192,7 +192,7 @@ def test_all_errors_are_told_in_the_order_of_the_file() -> None:
 
 
 def test_a_short_list_of_known_keys_is_given_as_help() -> None:
-    (found,) = check("language: 1\n" + HEADERS["deck"] + "nodes: x\n", "deck")
+    (found,) = check("language: 2\n" + HEADERS["deck"] + "nodes: x\n", "deck")
     assert found.help == (
         "known here: `language`, `deck`, `title`, `rulebook`, `cites`, `about`, `provenance`, `cards`"
     )

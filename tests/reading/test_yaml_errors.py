@@ -12,7 +12,7 @@ from interpreter.base.source import SourceFile
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value, read_yaml
 
 FILE = """\
-language: 1
+language: 2
 map: pond/lake
 title: "A lake, and 'more'"
 about: 'Reeds: all around'   # as printed
@@ -34,10 +34,9 @@ says:
     en: "{who} leaps"
     de: '{who} springt'
 rules:
-  calm:
+  calm(who) -> bool:
     is: |
-      (who: seat) -> bool:
-        who.money > 1
+      who.money > 1
   # a comment
   wild:
     when: not calm(who)

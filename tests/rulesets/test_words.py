@@ -219,7 +219,7 @@ def test_the_word_behind_a_number_and_names_of_cards_members_and_seats(tmp_path:
         'said: {with: {number: int, gem: gem, card: plan, who: seat}, says: "{number}"}',
     )
     act = "note said(1, ruby, first(deck), seats[1])\nnote said(2, opal, first(deck), seats[0])\nend game"
-    team = "team: {is: '(who: seat) -> colour: red if who.number == 0 else blue'}\n"
+    team = "team(who) -> colour: {is: 'red if who.number == 0 else blue'}\n"
     ruleset = loaded(write(tmp_path, act, sections=sections, rules=team, family=family))
     game = ruleset.new_game(2, seed=random.Random(1).randrange(9))
     assert [line.text for line in game.log() if line.kind == "event"] == ["1 plan of ruby red", "2 plans of opal"]

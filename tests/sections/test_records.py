@@ -23,7 +23,7 @@ from interpreter.sections.seating import Belonging
 from interpreter.sections.things import Kind, Tokens, Zone
 from interpreter.sections.vocabulary import Code, Form, Keys, Record
 
-FAMILY = "language: 1\nfamily: x\n"
+FAMILY = "language: 2\nfamily: x\n"
 
 
 def mapping(text: str) -> Mapping:
@@ -84,7 +84,7 @@ def test_a_value_without_keys_is_what_the_record_is() -> None:
 
 
 def test_the_head_of_any_file_is_read_alike() -> None:
-    head = Head(mapping("language: 1\noverlay: x/a\nover: [x/b]\nwith:\n  x/c: {setup: start}\n"))
+    head = Head(mapping("language: 2\noverlay: x/a\nover: [x/b]\nwith:\n  x/c: {setup: start}\n"))
     assert [name.text for name in head.over] == ["x/b"]
     assert [(key.text, paired.setup and paired.setup.text) for key, paired in head.with_] == [("x/c", "start")]
     assert (head.after, head.layer) == ((), "")

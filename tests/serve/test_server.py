@@ -445,7 +445,7 @@ def test_a_game_is_a_log_and_a_log_is_a_table(served: Served) -> None:
 def test_rows_that_are_no_seats_are_a_table_with_a_heading(tmp_path: Path) -> None:
     shutil.copytree(Path("rulesets"), tmp_path / "rulesets")
     panel = "table:\n  links: {rows: city in area, columns: {city: city, links: count(links(city))}}\n"
-    head = "language: 1\noverlay: power-grid/links\ntitle: Links\nover: [power-grid]\n"
+    head = "language: 2\noverlay: power-grid/links\ntitle: Links\nover: [power-grid]\n"
     (tmp_path / "rulesets" / "power-grid" / "overlays" / "links.yaml").write_text(head + panel)
     ruleset = tmp_path / "rulesets" / "power-grid" / "germany-2018.yaml"
     running = Served(tmp_path / "tables.sqlite", rulesets=[str(ruleset)])

@@ -245,7 +245,7 @@ def test_bench_leaves_them_out(call: Call, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_nobody_wins_them_when_weights_are_tuned(game: Path, tmp_path: Path) -> None:
     (tmp_path / "small" / "policies").mkdir()
-    text = "language: 1\npolicies: small/weighed\nis:\n  weighed: {act: {prefer: any}}\n"
+    text = "language: 2\npolicies: small/weighed\nis:\n  weighed: {act: {prefer: any}}\n"
     (tmp_path / "small" / "policies" / "weighed.yaml").write_text(text)
     shares = win_shares(Question(str(game), (), 2, "weighed", "random"), {}, SEEDS)
     assert [share > 0 for share in shares] == [seed not in ENDLESS for seed in SEEDS] * 2

@@ -118,7 +118,7 @@ def small_game(path: Path) -> Ruleset:
     events = "  drew: {with: {who: seat, plan: plan?, colour: colour}, says: '{who}'}\n"
     family = FAMILY.replace("round: [act]\n", f"{events}round: [act]\n")
     act = ACT.partition("\n")[2]
-    rules = "number_of: {is: '(plan: plan?) -> int: plan.number if plan != none else 0'}\n"
+    rules = "number_of(drawn) -> int: {is: 'drawn.number if drawn != none else 0'}\n"
     return loaded(write(path, act=act, rules=rules, sections=MEASURES, family=family))
 
 

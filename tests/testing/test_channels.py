@@ -154,8 +154,8 @@ HIDES = (
 MORE = (
     HELPERS
     + """\
-back: {is: "(c: plan) -> bool: c.number > 3"}
-mood_of: {is: "(who: seat) -> int: who.wish + weather"}
+back(c) -> bool: {is: "c.number > 3"}
+mood_of(who) -> int: {is: "who.wish + weather"}
 """
 )
 TEXTS = """\
@@ -302,15 +302,14 @@ def test_our_rules_tell_no_seat_anything_hidden(ruleset: str, overlays: tuple[st
 
 SET = "choose secret by seats[1], sealed:\n  tell n in 1 .. 100:\n    weather = n\n"
 END = "choose z by seats[0]:\n  ok:\n    amount = 1\n"
-ASKS = "\nagain:\n  does: |\n    (n: int):\n      choose other by seats[0]:\n        ok:\n          note said(n)\n"
+ASKS = "\nagain(n):\n  does: |\n    choose other by seats[0]:\n      ok:\n        note said(n)\n"
 PICKS = """
-picked:
+picked(who) -> int:
   does: |
-    (who: seat) -> int:
-      who = seats[1]
-      choose secret by who, sealed:
-        tell n in 1 .. 100:
-          return n
+    who = seats[1]
+    choose secret by who, sealed:
+      tell n in 1 .. 100:
+        return n
 """
 LEAVES = """
 left:

@@ -21,7 +21,7 @@ choose act by seats[0]:
     amount += n
 """
 OVERLAY = """\
-language: 1
+language: 2
 overlay: small/more
 over: [small]
 decisions:
@@ -35,11 +35,11 @@ decisions:
         base()
         amount += 10
 rules:
-  rate: {wraps: small, when: amount > 5, cites: [SM-4], is: "() -> int: base() + 1"}
+  rate: {wraps: small, when: amount > 5, cites: [SM-4], is: "base() + 1"}
 """
 RULES = """
 late: {cites: [SM-1], does: amount += 20}
-rate: {cites: [SM-2], is: "() -> int: 2"}
+rate() -> int: {cites: [SM-2], is: "2"}
 """
 FAMILY_OF_ACTS = FAMILY.replace("round: [act]", "round: [act, {phase: late, when: amount > 5}]")
 
@@ -61,7 +61,7 @@ def folder(tmp_path: Path) -> Path:
 def suite(folder: Path, ruleset: str, scenario: str, cites: str) -> Suite:
     path = folder / "small" / "scenarios" / "tests.yaml"
     path.parent.mkdir(exist_ok=True)
-    head = f"language: 1\nscenarios: small/tests\nis:\n  - name: it\n    ruleset: {ruleset}\n    cites: [{cites}]\n"
+    head = f"language: 2\nscenarios: small/tests\nis:\n  - name: it\n    ruleset: {ruleset}\n    cites: [{cites}]\n"
     path.write_text(head + indent(scenario, "    "), encoding="utf-8")
     return suite_of(shelf=Shelf([folder]))
 
@@ -130,7 +130,7 @@ def test_the_rows_of_a_deck_are_other_ones(folder: Path) -> None:
     head, rows = family.read_text(encoding="utf-8").split("    is: |\n      number\n", 1)
     rows, rest = rows.split("zones:", 1)
     family.write_text(f"{head}zones:{rest}", encoding="utf-8")
-    deck = f"language: 1\ndeck: small/four\ncards:\n  plan:\n    cites: [SM-5]\n    is: |\n      number\n{rows}"
+    deck = f"language: 2\ndeck: small/four\ncards:\n  plan:\n    cites: [SM-5]\n    is: |\n      number\n{rows}"
     (folder / "small" / "decks").mkdir()
     (folder / "small" / "decks" / "four.yaml").write_text(deck, encoding="utf-8")
     with (folder / "small" / "tiny.yaml").open("a", encoding="utf-8") as ruleset:
@@ -150,7 +150,7 @@ def test_who_sees_a_hand_is_another_one(folder: Path, scenario: str, about: list
     family = folder / "small" / "family.yaml"
     text = family.read_text(encoding="utf-8")
     text = text.replace("seen: owner}", "seen: owner, cites: [SM-6]}")
-    rule = 'top_two: {is: "() -> list of plan: take(2, deck)"}'
+    rule = 'top_two() -> list of plan: {is: "take(2, deck)"}'
     family.write_text(text.replace("rules:\n", f"rules:\n  {rule}\n"), encoding="utf-8")
     assert noticed(folder, "tiny", scenario, "SM-6") == about
 

@@ -10,8 +10,9 @@ from interpreter.reading.files import Shelf
 from interpreter.testing.suite import suite_of
 
 FAMILY = """\
-language: 1
+language: 2
 family: dice
+names: {number: int, n: int}
 title: Dice
 seats:
   roles: {person: {counts: yes}}
@@ -33,10 +34,9 @@ rules:
     does: |
       let lot = pick from seats as begins
       lot.score = 1
-  may_be_sides:
+  may_be_sides(number):
     permits: |
-      (number: int):
-        require number > 1
+      require number > 1
   throwing:
     does: |
       for each turn who in seats:
@@ -51,12 +51,12 @@ rules:
         end game
 """
 SCENARIOS = """\
-language: 1
+language: 2
 scenarios: dice/all
 rules:
-  wrong:
+  wrong(n) -> int:
     is: |
-      (n: int) -> int: 1 div (n - n)
+      1 div (n - n)
 is:
   - name: outcome not on the die
     ruleset: dice
@@ -247,8 +247,8 @@ def _places(folder: Path) -> dict[str, list[int]]:
     """Return the lines at which each scenario fails; that it has errors is reported at their places."""
     files = {
         "family.yaml": FAMILY,
-        "dice.yaml": "language: 1\nruleset: dice\ntitle: Dice\nfamily: dice\nedition: dice/plain\n",
-        "editions/plain.yaml": "language: 1\nedition: dice/plain\nextends: dice\n",
+        "dice.yaml": "language: 2\nruleset: dice\ntitle: Dice\nfamily: dice\nedition: dice/plain\n",
+        "editions/plain.yaml": "language: 2\nedition: dice/plain\nextends: dice\n",
         "scenarios/all.yaml": SCENARIOS,
     }
     for name, text in files.items():
