@@ -20,9 +20,10 @@ FAMILY = """\
 language: 2
 family: small
 names:
-  {n: int, m: int, times: int, number: int, low: int, x: int, y: int, bound: "int?", who: seat, ghost: "seat?",
-   it: plan, c: plan, d: plan, one: plan, other: plan, drawn: "plan?", a: list of int, wanted: list of int, t: town,
-   cards: list of plan, them: list of seat, flow: bag of gem, ebb: bag of gem, rows: list of list of int}
+  {n: int, m: int, more: int, times: int, number: int, low: int, x: int, y: int, bound: "int?", who: seat,
+   ghost: "seat?", it: plan, c: plan, d: plan, one: plan, other: plan, drawn: "plan?", a: list of int, t: town,
+   wanted: list of int, cards: list of plan, them: list of seat, flow: bag of gem, ebb: bag of gem,
+   rows: list of list of int}
 kinds: {colour: [red, blue], step: 1..3}
 tokens: {gem: {ruby: 9, onyx: 9, opal: 9}, coin: 90}
 pieces: {hut: {}}

@@ -214,6 +214,8 @@ class _Whole(Checker):
         for name, layers in self.composition.sections.get("rules", {}).items():
             for index, entry in enumerate(layers):
                 form, header, tree = self.once(("rule",), (entry,), partial(_parsed_rule, entry, self.report))
+                if index == 0 and header is None and entry.covers is not None:
+                    tree = None  # it covers nothing, which is reported: its parameters are not known
                 self.bodies[name, index] = self._widened(tree) if form == "does" else tree
                 self._header(name, entry, form, header, tree)
 

@@ -49,7 +49,7 @@ def test_wrong_lines(tmp_path: Path, line: str, code: str, message: str) -> None
     ("old", "new", "code", "message"),
     [
         ("more * white_worth", "more * wite_worth", "E301", "unknown name `wite_worth`"),
-        ("-> int:\n", ":\n", "E310", "`worth` needs a head with its result"),
+        (" -> int: |\n", ": |\n", "E310", "`worth` needs a head with its result"),
         ("found > 2", "found", "E401", "got int, want bool"),
         ("pairs(who.taken)\n", "worth(who, kind, 1)\n", "E301", ""),
     ],

@@ -19,7 +19,7 @@ UNKNOWN = "unknown name `haep`; did you mean `heap`?"
 @pytest.fixture
 def path(tmp_path: Path) -> str:
     """Return the path of a ruleset in which one name is misspelt many times."""
-    misspelt = "\n".join(["heap[kind] >= number", *["        require count(haep) > 0"] * MANY])
+    misspelt = "\n".join(["heap[kind] >= number", *["      require count(haep) > 0"] * MANY])
     root = changed(tmp_path, "family.yaml", "heap[kind] >= number", misspelt)
     text = '{name: a, ruleset: pebbles, players: 2, then: ["count(heap) == 15"]}'
     scenarios = root / "pebbles" / "scenarios" / "some.yaml"

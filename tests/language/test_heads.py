@@ -88,6 +88,22 @@ def test_a_wrong_head_is_told(tmp_path: Path, rule: str, code: str, message: str
     assert [(each, text[: len(message)]) for each, text in found][:1] == [(code, message)]
 
 
+@pytest.mark.parametrize(
+    ("rule", "code", "message"),
+    [
+        ("f(n) -> int: 1 +", "E201", "got the end of the text, want a value"),  # its calls need no second error
+        ("f: {wraps: small, is: base(n) + n}", "E502", "`f` wraps nothing: no file below declares it"),
+    ],
+)
+def test_a_rule_that_cannot_be_checked_has_one_error(tmp_path: Path, rule: str, code: str, message: str) -> None:
+    assert told(tmp_path, f"{rule}\n") == [(code, message)]
+
+
+def test_the_calls_of_a_rule_whose_text_cannot_be_read_are_checked(tmp_path: Path) -> None:
+    rules = "f(n) -> int: 1 +\ng() -> int: f(1) + f(1, 2)\nh: 1 +\nk() -> int: h + f(h)\n"
+    assert [code for code, _ in told(tmp_path, rules)] == ["E201", "E201", "E404"]
+
+
 def test_blocks_of_a_model_come_in_the_order_of_the_rules(tmp_path: Path) -> None:
     later = "later:\n  does: |\n    at end of phase:\n      amount = 3\n"
     path = write(tmp_path, "at end of phase:\n  amount = 1\nend game", later)

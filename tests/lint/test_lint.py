@@ -17,6 +17,7 @@ from interpreter.reading.files import Shelf
 POND = Path(__file__).parents[1] / "bad" / "_base"
 RULESET = "language: 2\nruleset: {0}\ntitle: Pond\nfamily: pond\nedition: pond/{0}\nmap: pond/{1}\ndeck: pond/winds\n"
 TAXED = "(who) -> int: 2 * score(who) + who.shells - water"
+NAMES = "names: {a: int, other: seat}\n"
 HUNGRY = "() -> bool: swamp[gnat] + 1 < buffet[gnat]"
 
 
@@ -25,7 +26,10 @@ def found(root: Path, files: Mapping[str, str] | None = None, **overlays: str) -
     shutil.copytree(POND, root, dirs_exist_ok=True)
     (root / "pond" / "overlays").mkdir(exist_ok=True)
     heads = {name: f"language: 2\noverlay: pond/{name}\nover: [pond]\n" for name in overlays}
-    for path, text in {**(files or {}), **{f"overlays/{name}": heads[name] + overlays[name] for name in heads}}.items():
+    for path, text in {
+        **(files or {}),
+        **{f"overlays/{name}": heads[name] + overlays[name] + NAMES for name in heads},
+    }.items():
         (root / "pond" / f"{path}.yaml").write_text(text, encoding="utf-8")
     return lint(compositions(Shelf([root])))
 
@@ -55,7 +59,7 @@ def test_names_of_locals_and_citations_do_not_matter(tmp_path: Path) -> None:
     first = """(who):
       let bound = max(s.shells for s in seats)
       require who.shells < bound and water > 1    cites P-02"""
-    second = first.replace("who", "frog").replace("bound", "limit").replace("s.shells for s", "x.shells for x")
+    second = first.replace("who", "other").replace("bound", "limit").replace("s.shells for s", "x.shells for x")
     assert pair(tmp_path, first, second.replace("P-02", "P-03"), "permits") == SAME
 
 

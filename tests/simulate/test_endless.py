@@ -79,7 +79,7 @@ def test_a_game_without_change_stops_after_500_rounds(game: Path, plain: bool) -
     assert found.message.startswith(
         "the game does not end: nothing was new in its last 500 rounds; the last choices were "
     )
-    assert str(found).startswith("small/family.yaml:52:9: ")
+    assert str(found).startswith("small/family.yaml:57:9: ")
     assert str(found).endswith(f"in round {found.round}")
 
 

@@ -12,6 +12,7 @@ from interpreter.testing.suite import suite_of
 FAMILY = """\
 language: 2
 family: dice
+names: {number: int, n: int}
 title: Dice
 seats:
   roles: {person: {counts: yes}}
