@@ -284,12 +284,20 @@ class View:
             raise Refused("This cannot be picked now.")
         picked = slot.domain[value] if action == "slot" else value
         if not pointing.pick(number, picked) and action == "number" and slot.domain:
+            self.draft.mistyped = number, value
+            self._check_typed(pointing)
+
+    def _check_typed(self, pointing: Pointing) -> None:
+        """Refuse a number that was typed and is not possible."""
+        number, value = self.draft.mistyped or (-1, None)
+        if (slot := pointing.slot(number)) is not None:
             low, high = min(slot.domain), max(slot.domain)
             raise Refused(f"{slot.name.replace('_', ' ')}: got {value}, want {low} to {high}.")
 
     async def _choose(self, choice: Json, state: str) -> None:
-        self._asked()
+        pointing = self._asked()
         if not isinstance(choice, dict):
+            self._check_typed(pointing)
             raise Refused("Pick the missing values first.")
         if self.sums() is not None:
             raise Refused("Close the calculator before you choose.")
@@ -436,11 +444,14 @@ class View:
         domain = slot.domain
         data: Data = {"number": slot.number, "name": slot.name.replace("_", " "), "filled": slot.filled}
         if form == "int" and domain and None not in domain:
-            now = slot.value if slot.filled else min(domain)
+            wrong, typed = self.draft.mistyped or (-1, None)
+            is_wrong = wrong == slot.number
+            now = typed if is_wrong else slot.value if slot.filled else min(domain)
             less = max((each for each in domain if each < now), default=None)
             more = min((each for each in domain if each > now), default=None)
             low, high = min(domain), max(domain)
-            return {**data, "form": "number", "value": now, "low": low, "high": high, "less": less, "more": more}
+            bounds = {"value": now, "low": low, "high": high, "less": less, "more": more, "wrong": is_wrong}
+            return {**data, "form": "number", **bounds}
         if form == "bag" and len(domain) > 1:
             kind = KindType(name_of(slot.type))
             kinds = [
