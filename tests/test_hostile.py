@@ -548,7 +548,7 @@ LOOPS = {
     "an argument that doubles": ("twice(amount, 100)\nend game", TWICE),
     "a list that a function makes of a number": (
         "for each a in 1 .. 999:\n  row = f(amount + amount)\n  amount = row[0]",
-        "f(n) -> list of int: [n]\n",
+        "f(n) -> list of int: {is: '[n]'}\n",
     ),
     "a range of numbers that no list has": (
         f"amount = 99999999999 * 9999999\nrow = 1 .. ({' + '.join(['amount'] * 15)})",

@@ -298,7 +298,7 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
         rule(
             "near",
             "(bound) -> int: count(seat in seats where bound != none "
-            "and any(step in step where (seat.level > low or seat.level == 2) and step > 2))",
+            "and any(step in step where (seat.level > bound or seat.level == 2) and step > 2))",
         ),
         (LEVEL,),
         "",
