@@ -224,7 +224,7 @@ class View:
                 self.draft.clear()
                 self.listing, self.explained = False, None
             case "undo":
-                self.said = await live.undo(self.seat, state)
+                await live.undo(self.seat, state)
             case "agree":
                 await live.agree(self.seat, yes=bool(data["yes"]), request=str(data.get("request", "")))
             case "hint":
@@ -481,7 +481,8 @@ class View:
         who, _, agreed = asking
         possible = self.live.undo_of(who)
         asked = possible is not None and self.seat in possible[1] and self.seat not in agreed
-        return {"who": self.live.seat_name(who, self.language), "asked": asked, "request": self.live.request}
+        name = "" if who == self.seat else self.live.seat_name(who, self.language)
+        return {"who": name, "asked": asked, "request": self.live.request}
 
     @property
     def _reader(self) -> int | None:
