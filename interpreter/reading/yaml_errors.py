@@ -128,7 +128,7 @@ def _text_above(key: Span) -> Span | None:
 # Patterns of lines at which YAML parsing fails, and the help for each.
 _LOOKS: tuple[tuple[str, str], ...] = (
     (
-        r"^[ -]*(is|does|permits|when|on|for|whenever|given|prefer): +[^|\s]",
+        r"^[ -]*(is|does|permits|when|on|for|whenever|given|prefer|[a-z]\w*\(.*\)( -> .+)?): +[^|\s]",
         "put rule text that contains `: ` in a block: write `|` after the key and the text on the lines below",
     ),
     (

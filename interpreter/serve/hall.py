@@ -76,6 +76,8 @@ class Hall:
         self.views: dict[tuple[str, str], View] = {}
         self.seats: dict[str, tuple[str, int]] = {}
         """Table and seat of each token."""
+        self.former: set[str] = set()
+        """Links of seats that were given to somebody else since the server started."""
         self.hosts: dict[str, str] = {}
         """Table of each host's token."""
         self.loading = asyncio.Lock()
@@ -314,6 +316,7 @@ class Hall:
         if token:
             for former in [each for each, place in self.seats.items() if place == (live.kept.id, seat)]:
                 del self.seats[former]
+                self.former.add(former)
                 self._drop([key for key in self.views if key[0] == former])
             self.seats[token] = live.kept.id, seat
 

@@ -295,9 +295,8 @@ class Live:
             return last, sorted(persons)
         return last, sorted({line["by"] for line in choices[last + 1 :]} & persons)
 
-    async def undo(self, seat: int, state: str | None = None) -> str:
-        """Undo the last choice that a seat had made in a state, or request the agreement of others. Return a message
-        for the page."""
+    async def undo(self, seat: int, state: str | None = None) -> None:
+        """Undo the last choice that a seat had made in a state, or request the agreement of others."""
         async with self.lock:
             self.check_state(seat, state)
             possible = self.undo_of(seat)
@@ -306,12 +305,9 @@ class Live:
             stay, affected = possible
             if affected:
                 self.asking, self.request = (seat, stay, set()), secrets.token_hex(6)
-                message = "Waiting for the others to agree."
             else:
                 await self._cut(seat, stay)
-                message = ""
         self._notify()
-        return message
 
     async def agree(self, seat: int, *, yes: bool, request: str | None = None) -> None:
         """Answer the undo request with this name."""

@@ -61,9 +61,11 @@ class Draft:
 
     option: int | None = None
     picks: dict[int, Value] = field(default_factory=dict)
+    mistyped: tuple[int, Value] | None = None
+    """A slot with a number that was typed and is not possible: until it is mended, nothing can be chosen."""
 
     def clear(self) -> None:
-        self.option, self.picks = None, {}
+        self.option, self.picks, self.mistyped = None, {}, None
 
 
 class Slot(Struct, frozen=True):
@@ -143,7 +145,7 @@ class Pointing:
     def ready(self) -> Code | None:
         """Return the option if all slots are filled and it is legal."""
         option, values = self.draft.option, self.values
-        if option is None or len(values) < len(self.choices(option)):
+        if option is None or self.draft.mistyped is not None or len(values) < len(self.choices(option)):
             return None
         code = option, tuple(values[at] for at in range(len(values)))
         return code if code in set(self.codes) else None
@@ -164,8 +166,7 @@ class Pointing:
         return [
             (option, number, choice.name)
             for option, number, choice in self._slots_of_all()
-            if choice.type.sure.word in ("int", "kind", "text")
-            and any(choice.name in kind.attributes for kind in kinds)
+            if _may_stand_for_cards(choice) and any(choice.name in kind.attributes for kind in kinds)
         ]
 
     # --- picking
@@ -176,7 +177,7 @@ class Pointing:
             return
         before = self.choices(self.draft.option)
         kept = {(before[at].name, before[at].type): value for at, value in self.draft.picks.items()}
-        self.draft.option, self.draft.picks = option, {}
+        self.draft.option, self.draft.picks, self.draft.mistyped = option, {}, None
         for number, choice in enumerate(self.choices(option)):
             if (choice.name, choice.type) in kept:
                 self.pick(number, kept[choice.name, choice.type])
@@ -193,7 +194,7 @@ class Pointing:
         for at in picked:
             if at not in picks and self._fitting(option, {**picks, at: picked[at]}):
                 picks[at] = picked[at]
-        self.draft.option, self.draft.picks = option, picks
+        self.draft.option, self.draft.picks, self.draft.mistyped = option, picks, None
         return True
 
     def point(self, thing: Thing) -> bool:
@@ -239,6 +240,8 @@ class Pointing:
         if thing == meant:
             alike = self.game.ruleset.names.alike(thing.value) if thing.form == "card" else ()
             return [thing.value, *(each for each in alike if each != thing.value)]
+        if not _may_stand_for_cards(choice):
+            return []
         if thing.form == "card" and choice.name in (values := self.game.ruleset.model.cards[thing.value].values):
             return [values[choice.name]]
         return []
@@ -276,6 +279,11 @@ class Pointing:
         except IllegalMove as error:
             return error.reasons
         return []
+
+
+def _may_stand_for_cards(choice: core.Choice) -> bool:
+    """Return whether the values of a slot may be attributes of cards. A number within bounds is an amount."""
+    return choice.type.sure.word in ("int", "kind", "text") and not isinstance(choice.items, core.RangeFrom)
 
 
 def _before(number: int, picks: dict[int, Value]) -> dict[int, Value]:

@@ -224,7 +224,7 @@ class View:
                 self.draft.clear()
                 self.listing, self.explained = False, None
             case "undo":
-                self.said = await live.undo(self.seat, state)
+                await live.undo(self.seat, state)
             case "agree":
                 await live.agree(self.seat, yes=bool(data["yes"]), request=str(data.get("request", "")))
             case "hint":
@@ -284,12 +284,20 @@ class View:
             raise Refused("This cannot be picked now.")
         picked = slot.domain[value] if action == "slot" else value
         if not pointing.pick(number, picked) and action == "number" and slot.domain:
+            self.draft.mistyped = number, value
+            self._check_typed(pointing)
+
+    def _check_typed(self, pointing: Pointing) -> None:
+        """Refuse a number that was typed and is not possible."""
+        number, value = self.draft.mistyped or (-1, None)
+        if (slot := pointing.slot(number)) is not None:
             low, high = min(slot.domain), max(slot.domain)
             raise Refused(f"{slot.name.replace('_', ' ')}: got {value}, want {low} to {high}.")
 
     async def _choose(self, choice: Json, state: str) -> None:
-        self._asked()
+        pointing = self._asked()
         if not isinstance(choice, dict):
+            self._check_typed(pointing)
             raise Refused("Pick the missing values first.")
         if self.sums() is not None:
             raise Refused("Close the calculator before you choose.")
@@ -436,11 +444,14 @@ class View:
         domain = slot.domain
         data: Data = {"number": slot.number, "name": slot.name.replace("_", " "), "filled": slot.filled}
         if form == "int" and domain and None not in domain:
-            now = slot.value if slot.filled else min(domain)
+            wrong, typed = self.draft.mistyped or (-1, None)
+            is_wrong = wrong == slot.number
+            now = typed if is_wrong else slot.value if slot.filled else min(domain)
             less = max((each for each in domain if each < now), default=None)
             more = min((each for each in domain if each > now), default=None)
             low, high = min(domain), max(domain)
-            return {**data, "form": "number", "value": now, "low": low, "high": high, "less": less, "more": more}
+            bounds = {"value": now, "low": low, "high": high, "less": less, "more": more, "wrong": is_wrong}
+            return {**data, "form": "number", **bounds}
         if form == "bag" and len(domain) > 1:
             kind = KindType(name_of(slot.type))
             kinds = [
@@ -470,7 +481,8 @@ class View:
         who, _, agreed = asking
         possible = self.live.undo_of(who)
         asked = possible is not None and self.seat in possible[1] and self.seat not in agreed
-        return {"who": self.live.seat_name(who, self.language), "asked": asked, "request": self.live.request}
+        name = "" if who == self.seat else self.live.seat_name(who, self.language)
+        return {"who": name, "asked": asked, "request": self.live.request}
 
     @property
     def _reader(self) -> int | None:

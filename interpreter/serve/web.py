@@ -203,6 +203,7 @@ def application(
 _ERRORS = {
     403: ("Not allowed", ""),
     404: ("Not found", "Check that the link is complete, or ask the host of the table for it."),
+    410: ("This seat is taken", "Ask the host for another seat, or for the link to watch the table."),
     413: ("Too large", "Go back and send less: a saved game may have 4 MB, any other form 64 kB."),
     421: (
         "Unknown address",
@@ -401,6 +402,8 @@ class _Site:
         """Return what a link leads to. Raises 404, or 409 for a damaged table."""
         if link in known:
             return known[link]
+        if link in self.hall.former:
+            raise HTTPException(410, "The host has given this seat to somebody else.")
         why = self.hall.why_damaged(link)
         if why is None:
             raise HTTPException(404, "No table has this link.")
@@ -473,6 +476,8 @@ class _Site:
                     for chunk in _event(view, changed):
                         yield chunk
                 await asyncio.sleep(REST)
+            if key[0] in hall.former:
+                yield b"event: reload\ndata: 1\n\n"  # which tells why the page plays no longer
         finally:
             is_last = view.listener == listener
             if view.seat == PUBLIC and is_last and hall.views.get(key) is view:

@@ -135,8 +135,12 @@ def test_a_full_server_drops_tables_that_nobody_plays(served: Served, monkeypatc
 def test_a_seat_given_to_somebody_else_has_a_new_link(served: Served) -> None:
     live, links, _ = served.table("goofspiel", ["person", "person"])
     with client(served) as web:
-        assert give(web, live, 0, "open").status_code == 303
-        assert web.get(links[0]).status_code == 404
+        with web.stream("GET", f"{links[0]}/events?view={'g' * 20}") as stream:
+            lines = stream.iter_lines()
+            assert "event: pieces" in lines
+            assert give(web, live, 0, "open").status_code == 303
+            assert "event: reload" in lines  # the page is told at once
+        assert web.get(links[0]).status_code == 410
         answers = [web.post(f"/join/{live.kept.id}/0", data={"name": name}) for name in ("Ann", "Bob")]
         assert [answer.status_code for answer in answers] == [303, 409]
         assert web.get(answers[0].headers["location"]).status_code == 200

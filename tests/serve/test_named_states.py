@@ -227,6 +227,40 @@ def test_what_the_page_shows_is_what_it_chooses(served: Served) -> None:
     assert {json.dumps(each) for each in named} == {json.dumps(option.as_dict()) for option in decision.options}
 
 
+def test_a_number_out_of_range_stays_and_chooses_nothing(served: Served) -> None:
+    live, links, _ = served.table("tiny", ["person"] * 3)
+    tab = Page(served, links[0])
+    tab.act("number", n=0, value=3)
+    tab.act("number", n=0, value=77)
+    wanted = "value: got 77, want 0 to 5."
+    assert tab.said == wanted
+    prompt = served.within(lambda: tab.shown.pieces())["prompt"]
+    assert re.search('value="77"[^>]* aria-invalid="true"', prompt)
+    assert re.search('<span class="wrong"[^>]*>0 to 5</span>', prompt)
+    assert 'class="ok"' not in prompt
+    tab.act("choose")  # what Enter does
+    assert (tab.said, live.kept.choices) == (wanted, [])
+    tab.act("number", n=0, value=2)
+    prompt = served.within(lambda: tab.shown.pieces())["prompt"]
+    assert ("wrong" in prompt, 'class="ok"' in prompt) == (False, True)
+
+
+def test_a_plant_stands_for_no_number_of_tokens(served: Served) -> None:
+    """Though plants have an attribute `number`, and one of them the number that is picked."""
+    live, links = served.moment("bsw-germany", 3, lambda game: bool(game.decision and game.decision.name == "buy"))
+    asked = live.game.decision
+    assert asked is not None
+    tab = Page(served, links[asked.actor])
+
+    def slots() -> tuple[list[str], list[str]]:
+        pointing = tab.shown.pointing()
+        assert pointing is not None
+        return [slot.name for slot in pointing.slots()], [name for *_, name in pointing.attributes()]
+
+    tab.act("option", n=0)
+    assert served.within(slots) == (["kind", "number"], [])
+
+
 def test_others_who_choose_at_the_same_time_leave_the_state(served: Served) -> None:
     """Nobody is refused, or loses what is picked, because another seat of the same sealed round was faster."""
     live, links, _ = served.table("tiny", ["person"] * 3)

@@ -185,7 +185,7 @@ def test_a_choice_is_taken_back_at_once_while_nothing_has_followed(served: Serve
     assert first is not None
     choose(served, live, first.actor)
     assert len(live.kept.choices) == 1
-    assert served.done(live.undo(first.actor)) == ""
+    served.done(live.undo(first.actor))
     assert live.kept.choices == []
     assert now(live).digest() == served.within(live.game.digest)
 
@@ -200,12 +200,12 @@ def test_paying_from_hidden_money_tells_nothing_new(served: Served) -> None:
     assert asked is not None
     before = len(live.kept.choices)
     choose(served, live, asked.actor)
-    assert served.done(live.undo(asked.actor)) == ""
+    served.done(live.undo(asked.actor))
     assert len(live.kept.choices) == before
 
 
 def test_a_choice_after_which_somebody_has_chosen_needs_consent(served: Served) -> None:
-    live, _, _ = served.table("bsw-germany", ["person", "person"])
+    live, links, _ = served.table("bsw-germany", ["person", "person"])
     first = now(live).decision
     assert first is not None
     choose(served, live, first.actor)
@@ -215,8 +215,11 @@ def test_a_choice_after_which_somebody_has_chosen_needs_consent(served: Served) 
     choose(served, live, other.actor)
     served.done(live.undo(first.actor))
     assert len(live.kept.choices) == 2
+    waiting = "Waiting for the others to agree to the undo."
+    assert [waiting in get(links[seat]).text for seat in (first.actor, other.actor)] == [True, False]
     served.done(live.agree(other.actor, yes=False))
     assert len(live.kept.choices) == 2
+    assert waiting not in get(links[first.actor]).text
     served.done(live.undo(first.actor))
     served.done(live.agree(other.actor, yes=True))
     assert live.kept.choices == []
@@ -246,12 +249,14 @@ def test_a_guess_at_a_hidden_number_is_never_taken_back_without_consent(tmp_path
         live, _, _ = running.table("tiny", ["person", "person"])
         for number in range(100):
             choose(running, live, 0, number)
-            assert running.done(live.undo(0)) != "", number
+            running.done(live.undo(0))
+            assert live.asking is not None, number
             assert live.asking is not None
             running.done(live.agree(1, yes=True))
             assert live.kept.choices == []
         choose(running, live, 0, 100)
-        assert running.done(live.undo(0)) == ""
+        running.done(live.undo(0))
+        assert live.asking is None
     finally:
         running.close()
 
@@ -312,7 +317,8 @@ def test_who_joins_is_told_that_a_player_has_seen_what_comes(served: Served) -> 
 def test_who_comes_back_to_a_seat_is_told_what_has_been_seen_meanwhile(served: Served) -> None:
     live, links, _ = served.table("goofspiel", ["person", "person"])
     choose(served, live, 0)
-    assert served.done(live.undo(0)) == ""  # nothing has been seen
+    served.done(live.undo(0))  # nothing has been seen
+    assert live.asking is None
     assert BEFORE not in get(links[1]).text
     served.done(live.take(1, "bot", "random"))
     play_ahead(served, live)
@@ -326,7 +332,7 @@ def test_nobody_is_told_of_choices_that_showed_nothing(served: Served) -> None:
     assert first is not None
     served.done(live.take(first.actor, "person"))
     choose(served, live, first.actor)
-    assert served.done(live.undo(first.actor)) == ""
+    served.done(live.undo(first.actor))
     assert BEFORE not in get(f"{served.base}/join/{live.kept.id}").text
 
 
