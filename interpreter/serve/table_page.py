@@ -272,7 +272,12 @@ class View:
             return
         self.live.check_state(self.seat, state)
         pointing = self._asked()
-        if not pointing.point(thing):
+        before, picks = pointing.ready(), dict(self.draft.picks)
+        if pointing.point(thing):
+            first, value = next(iter(picks.items()), (0, None))
+            if before is not None and len(picks) > 1 and self.draft.picks.get(first) != value:
+                self.said = f"No longer picked: {self._words(pointing.decision, before)}"
+        else:
             reasons = pointing.refusal(thing)
             raise IllegalMove("", reasons) if reasons else Refused("This cannot be picked now.")
 

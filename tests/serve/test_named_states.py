@@ -16,6 +16,7 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
+from interpreter.engine.decision import Option
 from interpreter.engine.game import Game
 from interpreter.language import core
 from interpreter.language.types import BOOL
@@ -247,7 +248,14 @@ def test_a_number_out_of_range_stays_and_chooses_nothing(served: Served) -> None
 
 def test_a_plant_stands_for_no_number_of_tokens(served: Served) -> None:
     """Though plants have an attribute `number`, and one of them the number that is picked."""
-    live, links = served.moment("bsw-germany", 3, lambda game: bool(game.decision and game.decision.name == "buy"))
+
+    def holds(game: Game) -> bool:
+        asked = game.decision
+        if asked is None or asked.name != "buy":
+            return False
+        return len({each["kind"] for each in map(Option.as_dict, asked.options) if each.get("number") == 2}) > 1
+
+    live, links = served.moment("bsw-germany", 3, holds)
     asked = live.game.decision
     assert asked is not None
     tab = Page(served, links[asked.actor])
@@ -259,6 +267,13 @@ def test_a_plant_stands_for_no_number_of_tokens(served: Served) -> None:
 
     tab.act("option", n=0)
     assert served.within(slots) == (["kind", "number"], [])
+    kinds = live.ruleset.model.kinds["resource"].members
+    one, other, *_ = dict.fromkeys(
+        str(each["kind"]) for each in map(Option.as_dict, asked.options) if each.get("number") == 2
+    )
+    for thing, said in ((one, ""), (one, ""), (other, f"No longer picked: take kind {one}, number 2")):
+        tab.act("point", thing=f"kind:resource:{kinds.index(thing)}")
+        assert tab.said == said
 
 
 def test_others_who_choose_at_the_same_time_leave_the_state(served: Served) -> None:
