@@ -12,7 +12,6 @@ from interpreter.language.scope import frame_of
 from interpreter.language.texts import expression_of
 from interpreter.language.types import (
     INT,
-    MAXIMUM_NUMBER,
     NEVER,
     SEAT,
     BagType,
@@ -34,6 +33,9 @@ from interpreter.sections.seating import Belonging, StateValue
 from interpreter.sections.things import Pool, Track, Zone
 
 __all__ = ["Starts"]
+
+_LAST = 2**31 - 1
+"""The place in an order of what has none: the largest number that fits into a word of a module."""
 
 
 class Starts(Checker):
@@ -152,7 +154,7 @@ class Starts(Checker):
         called = core.CallRule(name.text, (local,), type=signature.result, span=name.span)
         if expected is None or not signature.result.optional:
             return called
-        last = core.Const(MAXIMUM_NUMBER, type=expected, span=name.span)
+        last = core.Const(_LAST, type=expected, span=name.span)
         return core.Default(called, last, type=expected, span=name.span)
 
 

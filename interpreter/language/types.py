@@ -261,8 +261,6 @@ Composite = RecordType | PileType | BagType | RoomType | ListType | SetType
 Holder = ZoneType | PilesType | PoolType | TrackType | StockType
 Type = Scalar | Composite | Holder | NoneType | NothingType | NeverType
 
-MAXIMUM_NUMBER = 10**18
-"""Stored numbers must be smaller than this in absolute value."""
 INT = IntType()
 BOOL = BoolType()
 TEXT = TextType()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from interpreter.base.source import Span
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
-from interpreter.language.types import MAXIMUM_NUMBER, BagType, IntType
+from interpreter.language.types import BagType, IntType
 from interpreter.language.walk import size
 from interpreter.lowering.constants import RuleFailure
 
@@ -36,6 +36,9 @@ Called = Callable[[State, tuple[Value, ...]], Value]
 
 MAXIMUM_PASSES = 200_000
 """Number of stretches or loop passes without a decision that counts as an endless loop."""
+
+MAXIMUM_NUMBER = 10**18
+"""Stored numbers must be smaller than this in absolute value."""
 
 MAXIMUM_WEIGHT = 100_000
 """Maximum number of numbers in one value, including all nested lists, records and bags."""
