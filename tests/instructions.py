@@ -41,7 +41,7 @@ __all__ = ["REPORT", "SUBJECTS", "Counts"]
 
 REPORT = Path(__file__).resolve().parent.parent / "docs" / "performance.json"
 PLAYERS = 4
-FEW, MANY = 20, 120
+FEW, MANY, MOST = 20, 120, 60
 LIMIT = 0.02
 """Largest difference of a figure that is not called one."""
 SUBJECTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
@@ -208,7 +208,7 @@ def main() -> None:
                         changed.enter_context(patch.multiple(inline, SMALL=0, ONCE=0))
                         changed.enter_context(patch.object(runtime_inliner, "SHORT", 0))
                     module = Module(Path(folder), name, policy, overlays)
-                for function, number in list(by_function(module))[:60]:
+                for function, number in list(by_function(module))[:MOST]:
                     print(f"  {number:10.1f}  {function}")
                 continue
             module = Module(Path(folder), name, policy, overlays)
