@@ -128,16 +128,16 @@ def _text_above(key: Span) -> Span | None:
 # Patterns of lines at which YAML parsing fails, and the help for each.
 _LOOKS: tuple[tuple[str, str], ...] = (
     (
+        r"^ *[a-z_]\w*\([^)]*: ",
+        "a head has names alone, as `cost(who, number) -> int`; types stand under `names`",
+    ),
+    (
         r"^[ -]*(is|does|permits|when|on|for|whenever|given|prefer|[a-z]\w*\(.*\)( -> .+)?): +[^|\s]",
         "put rule text that contains `: ` in a block: write `|` after the key and the text on the lines below",
     ),
     (
         r"^ *(- +)?([\w-]+: +)?\[.*\] *[^\s,#\]}]",
         "a list ends at its `]`; put text that starts with `[` in double quotes",
-    ),
-    (
-        r"^ *[a-z_]\w*\([^)]*: ",
-        "a head has names alone, as `cost(who, number) -> int`; types stand under `names`",
     ),
     (r": *\{\w+\}", "put text that starts with `{` in double quotes"),
     (r"^ *[a-z_][\w-]*:[^\s:]", "write a space after the `:`"),

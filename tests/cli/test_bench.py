@@ -15,6 +15,7 @@ from interpreter.reading.files import shelf_for
 from interpreter.simulate.baseline import FIGURES, read_report
 from interpreter.simulate.throughput import Sample, Subject
 from tests.cli.conftest import Run
+from tests.instructions import SUBJECTS, Counts
 from tests.play.toy import ROOT, changed
 
 TOP = Path(__file__).parents[2]
@@ -192,8 +193,11 @@ def test_a_file_that_keeps_no_figures(run: Run, tmp_path: Path, text: str) -> No
 
 
 def test_the_figures_that_are_kept_here() -> None:
-    """Of all that is shipped: `regelwerk bench --save docs/performance.json` writes them anew."""
-    kept = read_report((TOP / "docs" / "performance.json").read_text(encoding="utf-8"))
+    """Of all that is shipped: `regelwerk bench --save docs/performance.json` writes them anew. `python -m
+    tests.instructions --save` adds those of the simulated processor."""
+    text = (TOP / "docs" / "performance.json").read_text(encoding="utf-8")
+    kept = read_report(text)
+    assert [set(row) for row in json.loads(text)["instructions"].values()] == [set(Counts._fields)] * len(SUBJECTS)
     shipped = shelf_for().ids("ruleset")
     assert {row["ruleset"].partition(" with ")[0] for row in kept["rows"]} <= set(shipped)
     assert all(row["relative"].keys() < FIGURES.keys() == row["figures"].keys() for row in kept["rows"])

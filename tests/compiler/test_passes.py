@@ -213,16 +213,16 @@ def test_what_is_known_of_a_node_stays_when_places_of_others_change(tmp_path: Pa
             (if
               (result i64)
               (i32.and
-                (i32.and
-                  (i32.eq
-                    (i32.load (local.get $entry))
-                    (i32.add
-                      (i32.load offset=end+240 (i32.const 0))
-                      (i32.load offset=end+244 (i32.shl (local.get $p0) (i32.const 2)))))
-                  (i64.eqz (i64.and (i64.load offset=end+208 (i32.const 0)) (i64.const 1))))
+                (i32.eq
+                  (i32.load (local.get $entry))
+                  (i32.add
+                    (i32.load offset=end+240 (i32.const 0))
+                    (i32.load offset=end+244 (i32.shl (local.get $p0) (i32.const 2)))))
                 (i64.eqz
                   (i64.and
-                    (i64.load offset=end+216 (i32.shl (local.get $p0) (i32.const 3)))
+                    (i64.or
+                      (i64.load offset=end+208 (i32.const 0))
+                      (i64.load offset=end+216 (i32.shl (local.get $p0) (i32.const 3))))
                     (i64.const 1))))
               (then (i64.load32_s offset=4 (local.get $entry)))
               (else (call $f.free_0.fill (local.get $p0) (local.get $entry)))))

@@ -639,14 +639,14 @@ def test_the_cache_tells_nodes_and_lengths_apart(run: Runtime, nodes: int, one_w
 
 def test_a_large_graph(run: Runtime) -> None:
     random = Random(5)
-    graph = _large_graph(random, 900)
+    graph = _large_graph(random, 700)
     lengths = tuple(random.randint(0, 30) for _ in range(40))
     run.give_graph(graph, slots=2)
-    address, within = run.give(lengths), tuple(random.sample(range(900), 850))
+    address, within = run.give(lengths), tuple(random.sample(range(700), 650))
     nodes = run.give_list(within)
     for _ in range(20):
-        starts = tuple(random.choices(range(900), k=5))
-        given, goal = run.give_list(starts), random.randrange(900)
+        starts = tuple(random.choices(range(700), k=5))
+        given, goal = run.give_list(starts), random.randrange(700)
         assert run.number("distance", given, goal, nodes, address) == graph.distances(starts, within, lengths)[goal]
         assert _path(run, given, goal, nodes, address) == graph.path(starts, goal, within, lengths)
     assert run.number("connected", nodes) == graph.connected(within)

@@ -111,7 +111,6 @@ class Policies(Sights):
         self.ask, self.seat = self.begin_choice(index)
 
     # --- hidden information
-    # --- hidden information
 
     def _check_group(self, name: str) -> None:
         """Trap if a card that a group of cells names is in a zone that the seat may not see."""

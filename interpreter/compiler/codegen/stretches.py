@@ -99,7 +99,9 @@ class Stretches(Control):
 
         def build(b: Stretches) -> None:
             b.in_frame(stretch)
-            b.add(ops.Charge(ops.Constant(1 + len(stretch.steps))))
+            places = (getattr(stretch.end, name, index + 1) for name in ("to", "then", "otherwise", "body", "after"))
+            if min(places) <= index:  # every loop has such an end
+                b.add(ops.Charge(ops.Constant(1 + len(stretch.steps))))
             b.steps(stretch.steps)
             b.span = stretch.span
             b._finish(stretch, index)

@@ -70,10 +70,9 @@ def memoise(functions: Functions, context: Context) -> Functions:
     tables = _chosen(functions, context)
     rows = [table for table in tables if table.memo.reads and table.row is not None][:MOST_FUNCTIONS]
     alone = [table for table in tables if table.memo.reads and table.row is None][:MOST_FUNCTIONS]
-    parts = [table for table in alone if table.part is not None]
     dirty = context.dirty = context.memory.reserve_long(context.seats + 1)
     dirty_parts = context.dirty_parts = context.memory.reserve_long(context.wholes)
-    context.touched = {group: _touched(group, rows, alone, parts) for group in context.memory.groups}
+    context.touched = {group: _touched(group, rows, alone) for group in context.memory.groups}
     for table in tables:
         dimensions = []
         if table in rows:
@@ -81,8 +80,8 @@ def memoise(functions: Functions, context: Context) -> Functions:
         if table in alone:
             shared = dirty + LONG * context.seats
             dimensions.append(_dimension(table, None, shared, alone.index(table), 1, context))
-        if table in parts:
-            dimensions.append(_dimension(table, table.part, dirty_parts, parts.index(table), context.wholes, context))
+        if table in alone and table.part is not None:
+            dimensions.append(_dimension(table, table.part, dirty_parts, alone.index(table), context.wholes, context))
         if dimensions or not table.memo.reads:
             memoised = _Memoised(table, dimensions, context).functions()
             result.update((function.name, function) for function in memoised)
@@ -138,7 +137,7 @@ def _table(function: ops.Function, memo: ops.Memo) -> Table | None:
 # --- changes
 
 
-def _touched(group: str, rows: list[Table], alone: list[Table], parts: list[Table]) -> Touched:
+def _touched(group: str, rows: list[Table], alone: list[Table]) -> Touched:
     def bits(tables: list[Table], is_concerned: Callable[[Table, frozenset[int]], bool]) -> int:
         read = ((bit, table, table.memo.reads.get(group)) for bit, table in enumerate(tables))
         return sum(1 << bit for bit, table, aligned in read if aligned is not None and is_concerned(table, aligned))
@@ -147,7 +146,7 @@ def _touched(group: str, rows: list[Table], alone: list[Table], parts: list[Tabl
         alone=bits(alone, lambda table, aligned: table.whole not in aligned),
         all_rows=bits(rows, lambda table, aligned: table.row not in aligned),
         own_row=bits(rows, lambda table, aligned: table.row in aligned),
-        whole=bits(parts, lambda table, aligned: table.whole in aligned),
+        whole=bits(alone, lambda table, aligned: table.whole in aligned),
     )
 
 
@@ -249,7 +248,8 @@ class _Memoised:
 
     def _is_valid(self) -> ops.Value:
         tests = [] if self.is_single else [ops.Load(AT).equals(self.stamp)]
-        tests += [(dimension.marks & dimension.bit).equals(0) for dimension in self.dimensions]
+        marks = [dimension.marks for dimension in self.dimensions]  # their bits are the same
+        tests += [(reduce(operator.or_, marks) & self.dimensions[0].bit).equals(0)] if marks else []
         return reduce(operator.and_, tests)
 
     def _fill(self) -> Iterator[ops.Statement]:

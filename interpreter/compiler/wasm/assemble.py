@@ -120,10 +120,8 @@ def _touched(builder: ModuleBuilder, context: Context) -> Iterator[str]:
 
 def _head(builder: ModuleBuilder, known: Mapping[str, int], graph: Mapping[str, int]) -> Iterator[str]:
     groups = builder.memory.groups
-    pages = (builder.memory.end + PAGE - 1) // PAGE
-    yield f'(memory $memory (export "memory") {pages})'
-    yield "(type $stretch (func (param i32) (result i32)))"
-    yield "(type $listing (func (param i32)))"
+    yield f'(memory $memory (export "memory") {(builder.memory.end + PAGE - 1) // PAGE})'
+    yield "(type $stretch (func (param i32) (result i32))) (type $listing (func (param i32)))"
     yield "(type $taking (func (param i32 i32) (result i32)))"
     variables = {"arena": known["arena"], "frame": 0, "top": builder.memory.frames, "fuel": FUEL, "options_end": 0}
     for name, value in variables.items():
@@ -165,7 +163,9 @@ def _graph(builder: ModuleBuilder) -> dict[str, int]:
 
 
 def _table(table: str, rows: Sequence[Mapping[int, str]], width: int) -> Iterator[str]:
-    yield f"(table ${table} {max(1, len(rows) * width)} funcref)"
+    """Yield a table of functions. Its size is fixed, so that a call need not load it."""
+    size = max(1, len(rows) * width)
+    yield f"(table ${table} {size} {size} funcref)"
     for row, names in enumerate(rows):
         for index, name in names.items():
             yield f"(elem (table ${table}) (i32.const {row * width + index}) func ${name})"

@@ -14,4 +14,4 @@ def written(name: str, package: str = "interpreter.compiler.wasm") -> str:
 
 def graph_cache_words(node_count: int) -> int:
     """Return the size of one slot of ``$graph_cache`` in words; ``runtime.wat`` describes its layout."""
-    return 4 + 2 * node_count + 2 * node_count * node_count
+    return 4 + 2 * node_count + 3 * node_count * node_count

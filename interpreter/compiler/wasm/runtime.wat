@@ -153,21 +153,28 @@
   (if (i64.gt_u (i64.add $number (i64.const 0x7FFFFFFF)) (i64.const 0xFFFFFFFE)) (then (unreachable)))
   (i32.wrap_i64 $number))
 
-;; Copy n words to another place, four at a time.
+;; Copy n words to another place, four at a time; the last four words may be copied twice. The source may begin four
+;; words or more behind the target, and must not overlap it otherwise.
 (func $copy_words (param $into i32) (param $from i32) (param $n i32)
+  (local $last i32)
   (if (i32.gt_u $n 64)
     (then (memory.copy $into $from (i32.shl $n 2))
           (return)))
-  (until $few (i32.lt_u $n 4)
-    (v128.store align=4 $into (v128.load align=4 $from))
-    (local.set $into (i32.add $into 16))
-    (local.set $from (i32.add $from 16))
-    (local.set $n (i32.sub $n 4)))
-  (until $done (i32.eqz $n)
-    (i32.store $into (i32.load $from))
-    (local.set $into (i32.add $into 4))
-    (local.set $from (i32.add $from 4))
-    (local.set $n (i32.sub $n 1))))
+  (if (i32.ge_u $n 4)
+    (then
+      (local.set $last (i32.add $from (i32.shl (i32.sub $n 4) 2)))
+      (local.set $into (i32.sub $into $from))
+      (until $few (i32.ge_u $from $last)
+        (v128.store align=4 (i32.add $into $from) (v128.load align=4 $from))
+        (local.set $from (i32.add $from 16)))
+      (v128.store align=4 (i32.add $into $last) (v128.load align=4 $last))
+      (return)))
+  (if (i32.eqz $n) (then (return)))
+  (i32.store $into (i32.load $from))
+  (if (i32.eq $n 1) (then (return)))
+  (i32.store offset=4 $into (i32.load offset=4 $from))
+  (if (i32.eq $n 2) (then (return)))
+  (i32.store offset=8 $into (i32.load offset=8 $from)))
 
 ;; Clear n words, four at a time.
 (func $clear_words (param $into i32) (param $n i32)
@@ -180,20 +187,17 @@
     (local.set $into (i32.add $into 4))
     (local.set $n (i32.sub $n 1))))
 
-;; True if n words are equal, four at a time.
+;; True if n words are equal, four at a time; words behind them are read, but do not count.
 (func $equal_words (param $p i32) (param $q i32) (param $n i32) (result i32)
   (if (i32.eq $p $q) (then (return 1)))
-  (until $few (i32.lt_u $n 4)
+  (until $few (i32.le_u $n 4)
     (if (v128.any_true (v128.xor (v128.load align=4 $p) (v128.load align=4 $q))) (then (return 0)))
     (local.set $p (i32.add $p 16))
     (local.set $q (i32.add $q 16))
     (local.set $n (i32.sub $n 4)))
-  (until $done (i32.eqz $n)
-    (if (i32.ne (i32.load $p) (i32.load $q)) (then (return 0)))
-    (local.set $p (i32.add $p 4))
-    (local.set $q (i32.add $q 4))
-    (local.set $n (i32.sub $n 1)))
-  1)
+  (i32.eqz (i32.and
+    (i32x4.bitmask (i32x4.ne (v128.load align=4 $p) (v128.load align=4 $q)))
+    (i32.sub (i32.shl 1 $n) 1))))
 
 
 ;; Lists of words.
@@ -203,21 +207,18 @@
   (if (i32.ne (i32.load $p) (i32.load $q)) (then (return 0)))
   (call $equal_words (i32.add $p 4) (i32.add $q 4) (i32.load $p)))
 
-;; Address of the first item equal to a word, or 0. Compares four items at a time.
+;; Address of the first item equal to a word, or 0. Compares four items at a time; words behind the list do not count.
 (func $find (param $list i32) (param $word i32) (result i32)
-  (local $at i32) (local $left i32) (local $found i32) (local $words v128)
+  (local $at i32) (local $end i32) (local $found i32) (local $words v128)
   (local.set $at (i32.add $list 4))
-  (local.set $left (i32.load $list))
+  (local.set $end (call $end_of $list))
   (local.set $words (i32x4.splat $word))
-  (until $few (i32.lt_u $left 4)
+  (until $absent (i32.ge_u $at $end)
     (local.set $found (i32x4.bitmask (i32x4.eq (v128.load align=4 $at) $words)))
-    (if $found (then (return (i32.add $at (i32.shl (i32.ctz $found) 2)))))
-    (local.set $at (i32.add $at 16))
-    (local.set $left (i32.sub $left 4)))
-  (until $absent (i32.eqz $left)
-    (if (i32.eq (i32.load $at) $word) (then (return $at)))
-    (local.set $at (i32.add $at 4))
-    (local.set $left (i32.sub $left 1)))
+    (if $found
+      (then (local.set $at (i32.add $at (i32.shl (i32.ctz $found) 2)))
+            (return (select $at 0 (i32.lt_u $at $end)))))
+    (local.set $at (i32.add $at 16)))
   0)
 
 ;; List of n words: 1 at each index that is an item of a list, else 0. Traps if an item is not an index below n.
@@ -804,15 +805,20 @@
       (br $next)))
   $list)
 
-;; Set of the kinds of which a bag has tokens; -1 if a count is negative.
+;; Set of the kinds, up to 8, of which a bag has tokens; -1 if a count is negative.
 (func $kinds_in (param $bag i32) (param $k i32) (result i32)
-  (local $set i32) (local $count i32)
-  (until $done (i32.eqz $k)
-    (local.set $k (i32.sub $k 1))
-    (local.set $count (i32.load (i32.add $bag (i32.shl $k 2))))
-    (if (i32.lt_s $count 0) (then (return -1)))
-    (local.set $set (i32.add (i32.shl $set 1) (i32.ne $count 0))))
-  $set)
+  (local $words v128) (local $negative i32) (local $some i32)
+  (local.set $words (v128.load align=4 $bag))
+  (local.set $negative (i32x4.bitmask $words))
+  (local.set $some (i32x4.bitmask (i32x4.ne $words (v128.const i32x4 0 0 0 0))))
+  (if (i32.gt_u $k 4)
+    (then
+      (local.set $words (v128.load offset=16 align=4 $bag))
+      (local.set $negative (i32.or $negative (i32.shl (i32x4.bitmask $words) 4)))
+      (local.set $some
+        (i32.or $some (i32.shl (i32x4.bitmask (i32x4.ne $words (v128.const i32x4 0 0 0 0))) 4)))))
+  (local.set $k (i32.sub (i32.shl 1 $k) 1))
+  (select -1 (i32.and $some $k) (i32.and $negative $k)))
 
 ;; Number of tokens of a set of kinds in a bag.
 (func $tokens_of (param $bag i32) (param $set i32) (result i64)
@@ -943,11 +949,12 @@
     (local.set $count (i32.load $present))
     (local.set $number (i32.load $wanted))
     (if (i32.or (i32.gt_u $count (i32.load $row)) (i32.gt_u $number $count)) (then (unreachable)))
-    ;; Sum of the prices before the first token.
-    (local.set $row (i32.add $row (i32.shl (i32.sub (i32.load $row) $count) 2)))
-    (local.set $price
-      (i64.add $price
-               (i64.sub (i64.load32_s offset=4 (i32.add $row (i32.shl $number 2))) (i64.load32_s offset=4 $row))))
+    (if $number
+      (then  ;; subtract the sum of the prices before the first token
+        (local.set $row (i32.add $row (i32.shl (i32.sub (i32.load $row) $count) 2)))
+        (local.set $price
+          (i64.add $price
+                   (i64.sub (i64.load32_s offset=4 (i32.add $row (i32.shl $number 2))) (i64.load32_s offset=4 $row))))))
     (local.set $track (i32.add $track 4))
     (local.set $present (i32.add $present 4))
     (local.set $wanted (i32.add $wanted 4))
@@ -1138,7 +1145,7 @@
 ;;   3           number of nodes of `within`, or -1 if that is 0
 ;;   4           n words: the nodes of `within`, in their order there
 ;;   4 + n       n words: address of the row of each start, or 0 if it has not been computed
-;;   4 + 2 n     n rows of n paths, two words each, as `$search` encodes them
+;;   4 + 2 n     n rows of n paths, two words each, as `$search` encodes them, and n lengths, one word each
 
 ;; Minimum length of a path from any start to the goal, or none. Starts outside `within` are ignored.
 (func $distance (param $starts i32) (param $goal i32) (param $within i32) (param $lengths i32) (result i64)
@@ -1170,32 +1177,35 @@
 
 ;; List of `$distance` to every node.
 (func $nearest (param $starts i32) (param $within i32) (param $lengths i32) (result i32)
-  (local $list i32) (local $at i32) (local $end i32) (local $start i32) (local $rows i32) (local $row i32)
-  (local $into i32) (local $last i32) (local $nodes i32)
-  (local.set $nodes (global.get $graph_nodes))
+  (local $list i32) (local $at i32) (local $end i32) (local $rows i32) (local $row i32) (local $into i32)
+  (local $last i32) (local $shift i32) (local $a v128) (local $b v128) (local $c v128) (local $d v128)
   (local.set $rows (call $rows_of $within $lengths))
-  ;; Four nodes at a time: the list is followed by room for three more.
-  (local.set $list (call $alloc (i32.add $nodes 5)))
-  (i32.store $list $nodes)
-  (local.set $last (i32.add $list (i32.shl $nodes 2)))
-  (local.set $into $list)
-  (until $none (i32.ge_u $into $last)
-    (v128.store offset=4 align=4 $into (v128.const i32x4 0x80000000 0x80000000 0x80000000 0x80000000))
-    (local.set $into (i32.add $into 16)))
   (each $at $end $starts
-    (local.set $start (i32.load $at))
-    (if (i32.ge_u $start $nodes) (then (unreachable)))
-    (local.set $row (call $ways_of $rows $start $within $lengths))
-    (local.set $into $list)
-    (until $merged (i32.ge_u $into $last)
-      ;; Bits 16 to 47 of a path are its length plus 1; no path becomes the largest unsigned number.
-      (v128.store offset=4 align=4 $into
-        (i32x4.min_u (v128.load offset=4 align=4 $into)
-          (i32x4.sub (i8x16.shuffle 2 3 4 5 10 11 12 13 18 19 20 21 26 27 28 29
-                       (v128.load align=4 $row) (v128.load offset=16 align=4 $row))
-                     (v128.const i32x4 1 1 1 1))))
-      (local.set $into (i32.add $into 16))
-      (local.set $row (i32.add $row 32))))
+    (call $check_node (i32.load $at))
+    (drop (call $ways_of $rows (i32.load $at) $within $lengths)))
+  ;; Sixteen nodes at a time: the list is followed by room for more.
+  (local.set $list (call $alloc (i32.add (global.get $graph_nodes) 16)))
+  (i32.store $list (global.get $graph_nodes))
+  (local.set $into $list)
+  (local.set $last (i32.add $list (i32.shl (global.get $graph_nodes) 2)))
+  (local.set $shift (i32.shl (global.get $graph_nodes) 3))
+  (until $done (i32.ge_u $into $last)
+    (local.set $a (v128.const i32x4 0x80000000 0x80000000 0x80000000 0x80000000))
+    (local.set $b $a)
+    (local.set $c $a)
+    (local.set $d $a)
+    (each $at $end $starts
+      (local.set $row (i32.add (i32.load (i32.add $rows (i32.shl (i32.load $at) 2))) $shift))
+      (local.set $a (i32x4.min_u $a (v128.load align=4 $row)))
+      (local.set $b (i32x4.min_u $b (v128.load offset=16 align=4 $row)))
+      (local.set $c (i32x4.min_u $c (v128.load offset=32 align=4 $row)))
+      (local.set $d (i32x4.min_u $d (v128.load offset=48 align=4 $row))))
+    (v128.store offset=4 align=4 $into $a)
+    (v128.store offset=20 align=4 $into $b)
+    (v128.store offset=36 align=4 $into $c)
+    (v128.store offset=52 align=4 $into $d)
+    (local.set $shift (i32.add $shift 64))
+    (local.set $into (i32.add $into 64)))
   $list)
 
 ;; Address of the rows of the slot for these nodes and lengths.
@@ -1224,7 +1234,7 @@
   (local $slot i32) (local $end i32) (local $bytes i32) (local $n i32) (local $cache i32)
   (local.set $cache (global.get $graph_cache))
   (local.set $n (global.get $graph_nodes))
-  (local.set $bytes (i32.shl (i32.add 2 (i32.mul $n (i32.add $n 1))) 3))
+  (local.set $bytes (call $slot_bytes))
   (local.set $slot $cache)
   (local.set $end (i32.add $slot (i32.mul (global.get $graph_slots) $bytes)))
   (until $absent (i32.eq $slot $end)
@@ -1239,6 +1249,10 @@
   (i32.store $cache $slot)
   (i32.store offset=4 $cache (i32.rem_u (i32.add $n 1) (global.get $graph_slots)))
   $slot)
+
+;; Size of a slot.
+(func $slot_bytes (result i32)
+  (i32.shl (i32.add 4 (i32.mul (global.get $graph_nodes) (i32.add 2 (i32.mul (global.get $graph_nodes) 3)))) 2))
 
 ;; Initialise a slot for these nodes and lengths, without rows. Traps if duplicate nodes make the list too long.
 (func $clear_slot (param $slot i32) (param $within i32) (param $lengths i32)
@@ -1256,13 +1270,26 @@
 
 ;; Address of the row of a start, given the addresses of the slot's rows; it is computed if there is none.
 (func $ways_of (param $rows i32) (param $start i32) (param $within i32) (param $lengths i32) (result i32)
-  (local $row i32) (local $nodes i32)
-  (local.set $nodes (global.get $graph_nodes))
+  (local $row i32)
   (local.set $row (i32.load (i32.add $rows (i32.shl $start 2))))
   (if $row (then (return $row)))
-  (local.set $row (i32.add (i32.add $rows (i32.shl $nodes 2)) (i32.shl (i32.mul $nodes $start) 3)))
+  (call $find_ways $rows $start $within $lengths))
+
+;; Compute the row of a start, and behind it the lengths alone; none is above all.
+(func $find_ways (param $rows i32) (param $start i32) (param $within i32) (param $lengths i32) (result i32)
+  (local $row i32) (local $at i32) (local $into i32) (local $end i32)
+  (local.set $at (i32.shl (global.get $graph_nodes) 2))
+  (local.set $row (i32.add (i32.add $rows $at) (i32.mul (i32.mul $at 3) $start)))
   (call $search $start $within (global.get $graph_adjacent) $lengths $row)
   (i32.store (i32.add $rows (i32.shl $start 2)) $row)
+  (local.set $into (i32.add $row (i32.shl $at 1)))
+  (local.set $end (i32.add $into $at))
+  (local.set $at $row)
+  (until $done (i32.eq $into $end)
+    ;; Bits 16 to 47 of a path are its length plus 1; no path becomes the largest unsigned number.
+    (i32.store $into (i32.sub (i32.wrap_i64 (i64.shr_u (i64.load align=4 $at) (i64.const 16))) 1))
+    (local.set $at (i32.add $at 8))
+    (local.set $into (i32.add $into 4)))
   $row)
 
 ;; True if the nodes are connected by links among themselves, in either direction.
@@ -1316,6 +1343,5 @@
   (i32.store $slot 0)
   (until $done (i32.eqz $left)
     (i32.store offset=8 $slot 0)
-    (local.set $slot (i32.add $slot (i32.shl (i32.add 2 (i32.mul (global.get $graph_nodes)
-      (i32.add (global.get $graph_nodes) 1))) 3)))
+    (local.set $slot (i32.add $slot (call $slot_bytes)))
     (local.set $left (i32.sub $left 1))))

@@ -1,8 +1,8 @@
 """Inlining of short functions of the runtime, on WebAssembly text.
 
-A short function has no loop and calls only short functions, which are inlined first, and long ones. In the folded text
-format a call is an expression, and so is a block: ``(call $f a b)`` becomes a block that sets locals for the parameters
-and then has the body of ``$f``; a return becomes a branch to the end of the block.
+Functions that a short one calls are inlined into it first. In the folded text format a call is an expression, and so is
+a block: ``(call $f a b)`` becomes a block that sets locals for the parameters and then has the body of ``$f``; a return
+becomes a branch to the end of the block.
 """
 
 from __future__ import annotations
@@ -66,8 +66,7 @@ class Inliner:
         heads["local"].extend(expansion.locals)
         self._done[name] = ["func", name, *chain.from_iterable(heads.values()), *body]
         self._open.discard(name)
-        inner = list(_parts(body))
-        if len(inner) <= SHORT and "loop" not in inner:
+        if len(list(_parts(body))) <= SHORT:
             self.short[name] = Short(heads["param"], heads["local"], heads["result"], body)
 
 
@@ -99,7 +98,7 @@ class Expansion:
         label = f"{name}.{self._count}"
         sets: list[Tree] = []
         names: dict[str, str] = {}
-        zeros: list[Tree] = [[f"{local[2]}.const", "0"] for local in short.locals]
+        zeros: list[Tree] = [[f"{of[2]}.const", "i64x2 0 0" if of[2] == "v128" else "0"] for of in short.locals]
         for local, value in zip((*short.parameters, *short.locals), (*arguments, *zeros), strict=True):
             fresh = names[str(local[1])] = f"{label}.{local[1][1:]}"
             self.locals.append(["local", fresh, local[2]])
@@ -116,7 +115,7 @@ def _renamed(tree: Tree, names: dict[str, str], label: str) -> Tree:
             head = [word, names[local]]
         case ["return", *rest]:
             head = ["br", label]
-        case ["block" | "br" | "br_if" as word, str(target), *rest] if target[0] == "$":
+        case ["block" | "loop" | "br" | "br_if" as word, str(target), *rest] if target[0] == "$":
             head = [word, f"{label}{target}"]
         case rest:
             pass
