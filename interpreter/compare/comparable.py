@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from interpreter.compare.outline import Outline
 from interpreter.compare.partial_evaluation import applied
-from interpreter.compare.play_order import Topic, in_force, nodes_of, placed, play_of, topics_of, trees_of
+from interpreter.compare.play_order import Topic, facts_in, in_force, placed, play_of, topics_of, trees_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.values import type_text
 from interpreter.explain.cross_reference import Part, for_readers, part_of
@@ -175,9 +175,9 @@ class View:
         starts = (group.start for group in self.model.groups.values() if group.start is not None)
         chapters |= {node.table: "start" for node in descendants(tuple(starts)) if isinstance(node, core.TableCell)}
         for topic, chapter in sorted(self.chapters.items(), key=lambda item: order.index(item[1])):
-            for node in nodes_of(self.model, topic):
-                if isinstance(node, core.TableCell):
-                    chapters.setdefault(node.table, chapter)
+            for facts in facts_in(self.model, topic):
+                for table in sorted(facts.tables):
+                    chapters.setdefault(table, chapter)
         return chapters
 
     @property

@@ -104,14 +104,21 @@ def from_the_start(partings: Sequence[Parting]) -> Counter[str]:
     return Counter(parting.path for parting in partings if parting.path and not parting.choices)
 
 
+class _Noted(Exception):
+    """Raised when a part is exercised, if that ends the search."""
+
+
 class _Notes(set[str]):
-    """Set of the parts that were exercised, which remembers their order."""
+    """Set of the parts that were exercised, which remembers their order. With ``stops``, the first one is enough."""
 
     def __init__(self) -> None:
         super().__init__()
         self.order: list[str] = []
+        self.stops = False
 
     def add(self, key: str, /) -> None:
+        if self.stops:
+            raise _Noted(key)
         if key not in self:
             self.order.append(key)
         super().add(key)
@@ -222,10 +229,19 @@ class LockStep:
         last: list[str] = []
         for ruleset in self._watched:
             own = own_settings(ruleset, self.settings)
-            ruleset.table(len(self.bots), ruleset.settings(own))  # cached for all games
+            ruleset.table(len(self.bots), ruleset.settings(own)).runner.plain = True
             self._notes.take()
-            copy = ruleset.new_game(len(self.bots), seed, own)
-            copy.runner.plain = True
+            self._notes.stops = not choices
+            try:
+                copy = ruleset.new_game(len(self.bots), seed, own)
+                if not choices and copy.decision is not None:
+                    _options(copy.decision)
+            except _Noted as noted:
+                return self._paths[str(noted)]
+            finally:
+                self._notes.stops = False
+            if not choices:
+                continue
             windows = [self._notes.take()]
             for choice in choices:
                 copy.apply(choice)

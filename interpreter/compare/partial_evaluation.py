@@ -7,13 +7,13 @@ unreachable code, rules, tables and values are removed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain
-from operator import ge, gt, le, lt
+from collections.abc import Callable, Iterator, Mapping, Set
+from operator import ge, gt, is_, le, lt
+from typing import TypeVar
 
 from msgspec.structs import replace
 
-from interpreter.compare.play_order import Topic, in_force, nodes_of, topics_of
+from interpreter.compare.play_order import Topic, facts_in, in_force, topics_of
 from interpreter.kernel.state import Value
 from interpreter.language import core
 from interpreter.language.model import CheckedRule, Model, RuleBody, RuleLayer
@@ -22,6 +22,9 @@ from interpreter.language.walk import descendants, rewritten
 
 __all__ = ["applied", "settings_read"]
 
+T = TypeVar("T")
+_Key = tuple[str, str]
+"""What is known: a ``setting``, a ``rule`` or a ``cell``, and its name."""
 _ORDERED: dict[str, Callable[[Value, Value], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 
 
@@ -30,26 +33,27 @@ def applied(model: Model, settings: Mapping[str, Value], open_: frozenset[str] =
 
     ``open_`` are rules and values of the state that are not treated as constants.
     """
-    fixed: dict[tuple[str, str], Value] = {("setting", name): value for name, value in settings.items()}
+    fixed: dict[_Key, Value] = {("setting", name): value for name, value in settings.items()}
+    fresh: Set[_Key] | None = None
     while True:
-        model = _reached(_folded(model, fixed))
+        model = _reached(_folded(model, fixed, fresh))
         constant = {**_constant_rules(model), **_idle_cells(model)}
         extended = {**fixed, **{key: value for key, value in constant.items() if key[1] not in open_}}
         if extended == fixed:
             return model
-        fixed = extended
+        fixed, fresh = extended, extended.keys() - fixed.keys()
 
 
 def settings_read(model: Model) -> set[str]:
     """Return the settings and interpretations that any text of a model reads."""
-    nodes = chain(_declared(model), *(nodes_of(model, topic) for topic in topics_of(model)))
-    return {node.name for node in nodes if isinstance(node, core.SettingValue)}
+    declared = {node.name for node in _declared(model) if isinstance(node, core.SettingValue)}
+    return declared.union(*(facts.settings for topic in topics_of(model) for facts in facts_in(model, topic)))
 
 
 # --- constants
 
 
-def _constant_rules(model: Model) -> dict[tuple[str, str], Value]:
+def _constant_rules(model: Model) -> dict[_Key, Value]:
     """Return the functions that return yes, no or none for any arguments."""
     tops = {rule.name: rule.layers[-1] for rule in model.rules.values() if rule.form == "is"}
     return {
@@ -59,16 +63,9 @@ def _constant_rules(model: Model) -> dict[tuple[str, str], Value]:
     }
 
 
-def _idle_cells(model: Model) -> dict[tuple[str, str], Value]:
+def _idle_cells(model: Model) -> dict[_Key, Value]:
     """Return the values of the state that keep their start value, if it is yes, no or none."""
-    written = {
-        node.group
-        for topic in topics_of(model)
-        for step in nodes_of(model, topic)
-        if isinstance(step, core.SetCell)
-        for node in descendants(step.cell)
-        if isinstance(node, core.Cell)
-    }
+    written = set[str]().union(*(facts.writes for topic in topics_of(model) for facts in facts_in(model, topic)))
     return {
         ("cell", group.name): group.start.value
         for group in model.groups.values()
@@ -85,7 +82,10 @@ def _is_switch(value: Value) -> bool:
 # --- conditions over constants
 
 
-def _folded(model: Model, fixed: Mapping[tuple[str, str], Value]) -> Model:
+def _folded(model: Model, fixed: Mapping[_Key, Value], fresh: Set[_Key] | None) -> Model:
+    """Return the model with known values in place. Layers that were folded before are left alone, unless they name what
+    is ``fresh``."""
+
     def known(node: object) -> object:
         match node:
             case core.SettingValue(name) if ("setting", name) in fixed:
@@ -99,14 +99,19 @@ def _folded(model: Model, fixed: Mapping[tuple[str, str], Value]) -> Model:
 
     def layer(of: RuleLayer) -> RuleLayer:
         body: RuleBody
+        facts = of.facts
+        named = {"setting": facts.settings, "rule": facts.calls, "cell": facts.groups}
+        if fresh is not None and not any(name in named[kind] for kind, name in fresh):
+            return of
         if of.form == "permits":
             lines = rewritten(of.requirements, known)
-            body = tuple(line for line in lines if line.bind is not None or not _is(line.test, True))
+            body = _same(lines, tuple(line for line in lines if line.bind is not None or not _is(line.test, True)))
         elif isinstance(of.body, tuple):
             body = _steps(rewritten(of.steps, known))
         else:
             body = rewritten(of.body, known)
-        return replace(of, when=_unless_true(rewritten(of.when, known)), body=body)
+        when = _unless_true(rewritten(of.when, known))
+        return of if when is of.when and body is of.body else replace(of, when=when, body=body)
 
     def rule(of: CheckedRule) -> CheckedRule:
         layers = [changed for changed in map(layer, of.layers) if not _is(changed.when, False)]
@@ -173,7 +178,12 @@ def _steps(steps: tuple[core.Step, ...]) -> tuple[core.Step, ...]:
                 folded.append(step)
         if folded and isinstance(folded[-1], core.Returns):
             break
-    return tuple(folded)
+    return _same(steps, tuple(folded))
+
+
+def _same(old: tuple[T, ...], new: tuple[T, ...]) -> tuple[T, ...]:
+    """Return the old one of two tuples if they have the same items."""
+    return old if len(old) == len(new) and all(map(is_, old, new)) else new
 
 
 # --- reachability
@@ -191,22 +201,24 @@ def _reached(model: Model) -> Model:
     named = [*model.phases, model.setup, *(setting.check for setting in model.settings.values())]
     waiting = [Topic("rules", name) for name in named if name in model.rules]
     waiting += [Topic("standing", name) for name in model.standing]
-    seen: set[Topic] = set()
-    fresh: Iterable[object] = nodes
-    while True:
-        waiting += [Topic("rules", node.rule) for node in fresh if isinstance(node, core.CallRule)]
-        noted = {node.event for node in fresh if isinstance(node, core.Notes)}
-        waiting += [Topic("triggers", trigger.name) for trigger in model.triggers.values() if trigger.event in noted]
-        waiting = [topic for topic in waiting if topic not in seen]
-        if not waiting:
-            break
-        topic = waiting.pop()
-        seen.add(topic)
-        fresh = list(nodes_of(model, topic))
-        nodes += fresh
+    waiting += [Topic("rules", node.rule) for node in nodes if isinstance(node, core.CallRule)]
+    heard: dict[str, list[Topic]] = {}
+    for trigger in model.triggers.values():
+        heard.setdefault(trigger.event, []).append(Topic("triggers", trigger.name))
     tables = {node.table for node in nodes if isinstance(node, core.TableCell)}
     tables |= {group.spaces for group in model.groups.values() if group.spaces}
     cells = {node.group for node in nodes if isinstance(node, core.Cell)}
+    seen: set[Topic] = set()
+    while waiting:
+        topic = waiting.pop()
+        if topic in seen:
+            continue
+        seen.add(topic)
+        for facts in facts_in(model, topic):
+            waiting += [Topic("rules", name) for name in facts.calls if name in model.rules]
+            waiting += [trigger for event in facts.events for trigger in heard.get(event, ())]
+            tables |= facts.tables
+            cells |= facts.groups
     return replace(
         model,
         rules={n: replace(r, layers=in_force(model, n)) for n, r in model.rules.items() if Topic("rules", n) in seen},

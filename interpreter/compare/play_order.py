@@ -8,9 +8,10 @@ from msgspec import Struct
 
 from interpreter.language import core
 from interpreter.language.model import Model, RuleLayer
+from interpreter.language.text_facts import TextFacts, facts_of
 from interpreter.language.walk import descendants
 
-__all__ = ["Topic", "in_force", "nodes_of", "placed", "places_of", "play_of", "topics_of", "trees_of"]
+__all__ = ["Topic", "facts_in", "in_force", "nodes_of", "placed", "places_of", "play_of", "topics_of", "trees_of"]
 
 
 _SECTIONS = ("rules", "triggers", "standing")
@@ -34,6 +35,23 @@ def in_force(model: Model, rule: str) -> tuple[RuleLayer, ...]:
 def nodes_of(model: Model, topic: Topic) -> Iterator[object]:
     """Yield every node of the texts of a topic, including its delayed blocks."""
     return (node for tree in trees_of(model, topic) for node in _with_delayed(model, tree))
+
+
+def facts_in(model: Model, topic: Topic) -> Iterator[TextFacts]:
+    """Yield the facts of the texts of a topic, including its delayed blocks."""
+    if topic.section == "rules":
+        waiting = [layer.facts for layer in in_force(model, topic.name)]
+    elif topic.section == "triggers":
+        trigger = model.triggers[topic.name]
+        blocks = [model.blocks[case.procedure].facts for case in trigger.cases if case.procedure]
+        waiting = [*blocks, facts_of(trigger.test)]
+    else:
+        standing = model.standing[topic.name]
+        waiting = [standing.facts, model.blocks[standing.procedure].facts]
+    while waiting:
+        facts = waiting.pop()
+        yield facts
+        waiting += [model.blocks[name].facts for name in facts.keeps]
 
 
 def trees_of(model: Model, topic: Topic) -> Iterator[object]:

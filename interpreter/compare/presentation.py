@@ -7,13 +7,12 @@ rule: two rulesets that differ only in them play the same games.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from itertools import chain
 from pathlib import Path
 
 from msgspec import Struct
 
 from interpreter.compare.comparable import View
-from interpreter.compare.play_order import nodes_of, topics_of
+from interpreter.compare.play_order import facts_in, topics_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.values import type_text
 from interpreter.language import core
@@ -76,10 +75,9 @@ def presented(view: View) -> Iterator[Thing]:
 
 def _happens(model: Model) -> tuple[set[str], set[str]]:
     """Return the events that any text notes, and the alternatives that any text offers."""
-    nodes = list(chain.from_iterable(nodes_of(model, topic) for topic in topics_of(model)))
-    noted = {node.event for node in nodes if isinstance(node, core.Notes)}
-    asked = (node for node in nodes if isinstance(node, core.Ask))
-    return noted, {f"{ask.name}.{option.name}" for ask in asked for option in ask.options}
+    texts = [facts for topic in topics_of(model) for facts in facts_in(model, topic)]
+    noted = {event for facts in texts for event in facts.events}
+    return noted, {f"{ask.name}.{option.name}" for facts in texts for ask in facts.asks for option in ask.options}
 
 
 def _thing(section: str, kind: str, name: str, facts: Facts, short: Facts | None = None) -> Thing:

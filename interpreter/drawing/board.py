@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cmath import phase, rect
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from math import pi, sqrt
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
@@ -12,7 +13,7 @@ from zlib import crc32
 from interpreter.drawing.colours import darker, ink_on, lighter
 from interpreter.drawing.font_metrics import FAMILY, width_of
 from interpreter.drawing.geometry import Box, Point, along, cross, dot, length_of
-from interpreter.drawing.picture import Picture, Piece, Slot, Tie
+from interpreter.drawing.picture import Picture, Piece, Slot, Tie, without_pieces
 from interpreter.drawing.plan import LINE, NAME, SLOT, TAG, Plan, Way, arranged
 from interpreter.drawing.svg import document, element, path
 
@@ -50,9 +51,10 @@ class Drawn(NamedTuple):
     shift: Point
 
 
+@lru_cache(8)
 def drawn(picture: Picture, *, titled: bool = True) -> str:
     """Return the whole picture as SVG."""
-    return drawn_on(picture, arranged(picture), titled=titled).svg
+    return drawn_on(picture, titled=titled).svg
 
 
 def piece_at(piece: Piece, at: Point) -> str:
@@ -60,8 +62,9 @@ def piece_at(piece: Piece, at: Point) -> str:
     return "".join(_piece(piece, at))
 
 
-def drawn_on(picture: Picture, plan: Plan, *, titled: bool = True) -> Drawn:
-    """Draw the picture according to a plan, with or without title."""
+def drawn_on(picture: Picture, *, titled: bool = True) -> Drawn:
+    """Draw the picture, with or without title."""
+    plan, (under, over) = arranged(picture), _ground(without_pieces(picture))
     area = _area(plan)
     legend = [*_legend_entries(picture)]
     rows = _legend_rows(legend, max(area.right - area.left, 260.0))
@@ -76,16 +79,21 @@ def drawn_on(picture: Picture, plan: Plan, *, titled: bool = True) -> Drawn:
         element("rect", width="100%", height="100%", fill=_PAPER),
         *([heading] if title else []),
         f'<g transform="translate({moved.real:.2f} {moved.imag:.2f})">',
-        *_land(plan),
-        *_links(plan),
+        *under,
         *_nodes(plan),
-        *_tags(plan),
-        *_names(plan),
+        *over,
         "</g>",
         *_legend(legend, rows, top + area.bottom - area.top + 30),
     ]
     svg = document(width + 2 * _MARGIN, height, inside, picture.title)
     return Drawn(svg, plan, width + 2 * _MARGIN, height, moved)
+
+
+@lru_cache(8)
+def _ground(board: Picture) -> tuple[list[str], list[str]]:
+    """Return what lies under the nodes and over them. It stays the same while pieces come and go."""
+    plan = arranged(board)
+    return [*_land(plan), *_links(plan)], [*_tags(plan), *_names(plan)]
 
 
 def _area(plan: Plan) -> Box:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from interpreter.drawing.colours import SEATS, colours_for
 from interpreter.engine.game import Game
@@ -17,7 +18,7 @@ from interpreter.language.model import GraphDecl, Model
 from interpreter.language.types import SEAT
 from interpreter.language.walk import is_printed
 
-__all__ = ["SHAPES", "Picture", "Piece", "Slot", "Spot", "Tie", "picture_of", "unplayed"]
+__all__ = ["SHAPES", "Picture", "Piece", "Slot", "Spot", "Tie", "picture_of", "unplayed", "without_pieces"]
 
 SHAPES = ("circle", "square", "diamond", "hexagon")
 
@@ -125,6 +126,14 @@ def picture_of(game: Game, player: int | None = None) -> Picture:
     return Picture(
         game.ruleset.title, spots, tuple(ties), tuple(legend.items()), looks.owners(), tuple(shapes.items()), grid
     )
+
+
+def without_pieces(picture: Picture) -> Picture:
+    """Return a picture of the board alone."""
+    spots = tuple(
+        replace(spot, slots=tuple(replace(slot, piece=None) for slot in spot.slots)) for spot in picture.spots
+    )
+    return replace(picture, spots=spots, owners=())
 
 
 @lru_cache(maxsize=64)

@@ -9,15 +9,17 @@ from __future__ import annotations
 from cmath import rect
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from math import pi, sin
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from interpreter.drawing.font_metrics import lines_for, width_of
 from interpreter.drawing.geometry import Box, Grid, Point, along, box_meets_disc, length_inside, length_of, to_way
 from interpreter.drawing.graph_layout import by_stress, scaled, spread
-from interpreter.drawing.picture import SHAPES, Picture, Spot, Tie
+from interpreter.drawing.picture import SHAPES, Picture, Slot, Spot, Tie
 
 __all__ = ["CLEAR", "LINE", "NAME", "SLOT", "TAG", "Label", "Plan", "Way", "arranged"]
 
@@ -69,8 +71,21 @@ class Plan(Struct, frozen=True):
     overlaps: int
 
 
+_EMPTY = Slot("", None, None)
+
+
 def arranged(picture: Picture) -> Plan:
-    """Return the most compact plan without overlaps, or the one with the fewest overlaps if there is none."""
+    """Return the most compact plan without overlaps, or the one with the fewest overlaps if there is none.
+
+    Pieces, colours and titles take no part in the search, so a board keeps its plan while a game goes on.
+    """
+    spots = [replace(spot, colour=None, pale=False, slots=(_EMPTY,) * len(spot.slots)) for spot in picture.spots]
+    ties = [replace(tie, colour=None) for tie in picture.ties]
+    return replace(_compact(Picture("", tuple(spots), tuple(ties), (), (), grid=picture.grid)), picture=picture)
+
+
+@lru_cache(60)
+def _compact(picture: Picture) -> Plan:
     radii = [_radius(spot) for spot in picture.spots]
     ends = [(tie.a, tie.b) for tie in picture.ties]
     best: Plan | None = None

@@ -36,6 +36,14 @@ class Census(Struct, frozen=True):
     stocks: tuple[Holdings, ...]
     name: Callable[[int], str]
 
+    @property
+    def groups(self) -> frozenset[str]:
+        """The groups of cells that the invariants are about."""
+        cells = {*self.zones, *(cell for kind in (*self.tokens, *self.stocks) for cell in kind.cells)}
+        first = ((name, self.layout.base[name], count) for name, count in self.layout.groups)
+        named = (name for name, at, count in first if not cells.isdisjoint(range(at, at + count)))
+        return frozenset((*named, "location", "piece"))
+
 
 def broken(census: Census, state: State) -> list[str]:
     """Return a message for each violation; empty if the kernel works."""

@@ -110,6 +110,8 @@ class Machine:
         """Steps and ends of the stretches, by number: few games reach all of them."""
         specials = self._specials()
         self._stretches.update((number, ((), specials[name])) for name, number in self._special.items())
+        self._repeats = False
+        """True while choices are made again."""
         self.asks = Lazy(self._site)
         """The decisions, by the number of their stretch."""
 
@@ -161,8 +163,9 @@ class Machine:
         """Replay choices that a module has made; None stands for the set-up.
 
         A module counts steps in its own way, so the step limit is higher here. A log that is too long is a failure.
+        That each decision has an option need not be looked at again.
         """
-        self.meter.times = REPLAY_TIMES
+        self.meter.times, self._repeats = REPLAY_TIMES, True
         try:
             for choice in choices:
                 check_records(len(state.log), None)
@@ -171,7 +174,7 @@ class Machine:
                 else:
                     self.take(state, chance, *choice)
         finally:
-            self.meter.times = 1
+            self.meter.times, self._repeats = 1, False
 
     def run(self, state: State, chance: ChanceSource, going: Going | None) -> None:
         self.functions.chance = chance
@@ -512,7 +515,7 @@ class Machine:
             if (seat := site.seat(state, env)) not in self._asked:
                 role = list(self.constants.model.roles)[self.constants.statics["seat.role"][seat]]
                 raise RuleFailure(f"`{ask.name}` asks a `{role}`, which does not count", ask.span)
-            if not sure and not any(True for _ in self.options(state, env, site)):
+            if not sure and not self._repeats and not any(True for _ in self.options(state, env, site)):
                 raise RuleFailure(f"`{ask.name}` leaves no choice", ask.span)
             return None
 

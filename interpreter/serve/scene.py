@@ -14,8 +14,7 @@ from msgspec.structs import replace
 from interpreter.base.plurals import titled
 from interpreter.drawing.board import Drawn, drawn_on, piece_at
 from interpreter.drawing.colours import SEATS, colours_for, darker, ink_on
-from interpreter.drawing.picture import Picture, Slot, picture_of, unplayed
-from interpreter.drawing.plan import arranged
+from interpreter.drawing.picture import Picture, picture_of, unplayed, without_pieces
 from interpreter.engine.game import Game
 from interpreter.engine.views import Spoken, question_of
 from interpreter.hidden.sight import Unseen, Veil
@@ -34,30 +33,15 @@ __all__ = ["Data", "Scene", "phase_of"]
 Data = Mapping[str, object]
 """Data for a template."""
 _PLAIN = "#8f9296"
-_SLOT = Slot("", None, None)
 HIDDEN: Data = {"k": "text", "text": "…"}
 NOTHING: Data = {"k": "text", "text": "–"}
 
 
-_plan = lru_cache(60)(arranged)
-"""Layouts of boards, which take long to find."""
-
-
 @lru_cache(60)
 def _drawn(board: Picture) -> Drawn:
-    """Draw a board without pieces. If only its colours and texts have changed, it keeps its layout."""
-    spots = tuple(replace(spot, slots=(_SLOT,) * len(spot.slots)) for spot in board.spots)
-    plan = _plan(replace(board, title="", spots=spots, legend=(), shapes=()))
-    return drawn_on(board, replace(plan, picture=board), titled=False)
-
-
-def _without_pieces(picture: Picture) -> Picture:
-    """Return the board in full colour."""
-    spots = tuple(
-        replace(spot, pale=False, slots=tuple(replace(slot, piece=None) for slot in spot.slots))
-        for spot in picture.spots
-    )
-    return replace(picture, spots=spots, owners=())
+    """Draw a board without pieces, in full colour."""
+    spots = tuple(replace(spot, pale=False) for spot in board.spots)
+    return drawn_on(replace(board, spots=spots), titled=False)
 
 
 class Scene:
@@ -378,7 +362,7 @@ class Scene:
             picture = picture_of(self.game, self.player)
         except RuleFailure:
             picture = picture_of(unplayed(self.game.ruleset))
-        drawn = _drawn(_without_pieces(picture))
+        drawn = _drawn(without_pieces(picture))
         plan = drawn.plan
         nodes = []
         for number, (spot, slots) in enumerate(zip(picture.spots, plan.slots, strict=True)):

@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, zip_longest
 
 from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
-from interpreter.engine.decision import Decision, Option, choice_text
+from interpreter.engine.decision import Code, Decision, Option, choice_text
 from interpreter.engine.determinization import otherwise
-from interpreter.engine.game import Game
-from interpreter.engine.log_records import Choice, Event, Mark, read
+from interpreter.engine.game import Game, Result
+from interpreter.engine.log_records import Event, is_choice, read
 from interpreter.engine.refusal import IllegalMove
 from interpreter.hidden.dealing import Draw, Memory
 from interpreter.kernel.chance import Draws
 from interpreter.kernel.effects import changes
-from interpreter.kernel.state import Record
 from interpreter.lowering.constants import RuleFailure
 from interpreter.testing.channels import CHANNELS, Channel
 from interpreter.testing.twins import Told, Twin
@@ -56,8 +55,9 @@ READ_AT_ONCE = 2
 """Number of channels that a sampled check compares."""
 FOLLOWED = 2
 """Most twins that follow a game; the oldest one is dropped first."""
-OFTEN = 12
-"""Number of checks of one kind of moment after which the interval between checks grows by its initial length."""
+OFTEN, MANY = 12, 25
+"""Number of checks of one kind of moment, and of all kinds, after which the interval between checks grows by its
+initial length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +89,11 @@ def drawing(seed: int, name: str) -> Draw:
 class Examiner:
     """Examines one game, decision by decision. ``draw`` picks what is tried. Unless ``thorough``, it also spaces out
     the slow checks: the first moment of each kind is always checked, later ones the less often the more of that kind
-    were ``looked`` at, in this and earlier games. With ``compares``, each choice is also applied in the other form of
-    the rules (plain or module)."""
+    were ``looked`` at, in this and earlier games. With ``compares``, choices are also made in the other form of the
+    rules (plain or module).
+
+    Between slow checks nothing but the contents of the state is read, so that the game can stay in the module. A kind
+    of moment is the choice made and the groups of cells that it changed."""
 
     game: Game
     draw: Draw
@@ -99,11 +102,17 @@ class Examiner:
     channels: Mapping[str, Channel] = field(default_factory=lambda: CHANNELS)
     """Channels that are compared between the game and its twins."""
     looked: Counter[tuple[object, ...]] = field(default_factory=Counter)
-    """Number of checks by check and kind of moment. A kind is the choice made and the events it led to."""
+    """Number of checks by check and kind of moment."""
     phases: int = 0
     """Number of phases that have started."""
     closely: int = 0
     """Number of choices that had at least one slow check."""
+    pairs: int = 0
+    """Number of comparisons with a game that differs in hidden information only."""
+    _contents: Sequence[object] = ()
+    """Contents of the groups of cells at the last look."""
+    _changed: frozenset[str] = frozenset()
+    """Groups of cells that the last choice changed; at first all of them."""
     _kind: tuple[object, ...] = ()
     _close: bool = False
     _phase: int = 0
@@ -113,7 +122,10 @@ class Examiner:
     def look(self) -> Iterator[Trouble]:
         """Check the current state of the game."""
         game = self.game
-        yield from (Trouble("totals", line, _ask_span(game)) for line in game.check())
+        if not self._contents:
+            self._changed = self._noticed()
+        if not self._changed.isdisjoint(game.table.census.groups):
+            yield from (Trouble("totals", line, _ask_span(game)) for line in game.check())
         if self._now("shows", 6):
             for _ in self._times():
                 yield from self._views()
@@ -130,7 +142,7 @@ class Examiner:
     def make(self, option: Option) -> Iterator[Trouble]:
         """Apply a choice and check its effects. The game can continue unless a trouble is a failure."""
         game = self.game
-        before, start = game.clone(), len(game.state.log)
+        before, bailouts = game.clone(), game.runner.bailouts
         decision = game.decision
         assert decision is not None
         ask_span = decision.site.ask.span
@@ -139,22 +151,30 @@ class Examiner:
         except RuleFailure as failure:
             yield trouble_of(failure, option.as_dict())
             return
-        told = [each for each in map(read, game.state.log[start:]) if isinstance(each, Event | Mark)]
-        happened = frozenset(each.name if isinstance(each, Event) else each.word for each in told)
-        self._kind, self._close = (decision.name, option.do, happened), False
-        yield from self._endless(start, ask_span, option)
+        self._changed = self._noticed()
+        self._kind, self._close = (decision.name, option.do, self._changed), False
+        yield from self._endless(ask_span)
+        if game.runner.bailouts != bailouts and not game.runner.lacks_room:
+            yield Trouble("forms", "the module cannot make a choice that the plain form makes", option_span(option))
         if self.compares and self._now("forms", 4):
-            yield from self._other_form(before, option, start)
+            yield from self._other_form(before, option)
         if self._now("undo", 6):
             yield from self._undo(before, option)
-        choice, by = option.as_dict(), decision.actor
-        self._followed = [twin for twin in self._followed if not game.is_over and twin.follow(choice, by)]
+        by = decision.actor
+        self._followed = [twin for twin in self._followed if not game.is_over and twin.follow(option, by)]
         for twin in list(self._followed) if self._followed and self._now("followed", 4) else ():
             self._followed.remove(twin)
             yield from (trouble for trouble in self._compared(twin, option) if trouble.kind == "leak")
         if not game.is_over and self._now("told", 2):
             for _ in self._times():
-                yield from self._twins(before, option, start)
+                yield from self._twins(before, option)
+
+    def _noticed(self) -> frozenset[str]:
+        """Return the groups of cells that have changed since the last time."""
+        game, before = self.game, self._contents
+        names = [name for name, _ in game.machine.constants.layout.groups]
+        self._contents = now = game.runner.contents(game.state, game.chance)
+        return frozenset(name for name, old, new in zip_longest(names, before, now) if old != new)
 
     def _memory(self, player: int) -> Memory:
         """Return a player's knowledge of hidden cards."""
@@ -176,10 +196,12 @@ class Examiner:
         """Return whether to run a slow check now. ``seldom`` is its initial average interval."""
         if self.thorough:
             return True
-        count = self.looked[(check, *self._kind)]
-        if count and self.draw(seldom * (1 + count // OFTEN)):
+        kind = (check, *self._kind)
+        count = self.looked[kind]
+        if count and self.draw(seldom * (1 + count // OFTEN) * (1 + self.looked["all", check] // MANY)):
             return False
-        self.looked[(check, *self._kind)] = count + 1
+        self.looked[kind] += 1
+        self.looked["all", check] += 1
         self.closely += not self._close
         self._close = True
         return True
@@ -267,10 +289,9 @@ class Examiner:
 
     # --- after a choice
 
-    def _endless(self, start: int, ask_span: Span, option: Option) -> Iterator[Trouble]:
+    def _endless(self, ask_span: Span) -> Iterator[Trouble]:
         game = self.game
-        marks = (mark for record in game.state.log[start:] if isinstance(mark := read(record), Mark))
-        started = any(mark.begins for mark in marks)
+        started = not self._changed.isdisjoint(("round", "phase", "turn"))
         self.phases += started
         self._phase = 0 if started else self._phase + 1
         if self._phase >= PHASE:
@@ -279,22 +300,21 @@ class Examiner:
         if game.round > ROUNDS:
             yield Trouble("endless", f"the game goes on after {ROUNDS} rounds")
 
-    def _other_form(self, before: Game, option: Option, start: int) -> Iterator[Trouble]:
-        """Check that the choice leads to the same state and log records in the other form."""
+    def _other_form(self, before: Game, option: Option) -> Iterator[Trouble]:
+        """Check that the choice leads to the same state, with the same options, in the other form."""
         runner, other = self.game.runner, before.clone()
-        was = runner.plain
-        if not was and runner.ready() is None:
+        was, is_plain = runner.plain, self.game.state.home is None
+        if is_plain and runner.ready() is None:
             return
-        bailouts = runner.bailouts
-        runner.plain = not was
+        runner.plain = not is_plain
         try:
             other.apply(option.as_dict())
-            same = other.digest() == self.game.digest() and _records(other, 0) == _records(self.game, start)
+            there = _asked(other)
         except (RuleFailure, IllegalMove):
-            same = False
+            there = None
         finally:
             runner.plain = was
-        if not same or runner.bailouts != bailouts:
+        if there != _asked(self.game) and not runner.lacks_room:
             yield Trouble("forms", "the plain form and the module give different results", option_span(option))
 
     def _undo(self, before: Game, option: Option) -> Iterator[Trouble]:
@@ -304,12 +324,13 @@ class Examiner:
         if game.digest() != before.digest():
             yield Trouble("copies", f"undoing `{option}` does not restore the game", option_span(option))
 
-    def _twins(self, before: Game, option: Option, start: int) -> Iterator[Trouble]:
+    def _twins(self, before: Game, option: Option) -> Iterator[Trouble]:
         """Make the choice in twins of the game before it. The cards that it moves are the same there."""
-        game = self.game
+        game, log = self.game, self.game.state.log
+        start = next(number for number in reversed(range(len(log))) if is_choice(log[number]))
         layout = game.machine.constants.layout
         chance, location = layout.cells("chance"), layout.cells("location")
-        changed = {cell for record in game.state.log[start:] for cell, _ in changes(record)}
+        changed = {cell for record in log[start:] for cell, _ in changes(record)}
         mixed = not changed.isdisjoint(chance)
         moved = {card for card, cell in enumerate(location) if cell in changed}
         backs = {card for _, card in game.table.sight.uppermost(game.state)}
@@ -326,11 +347,12 @@ class Examiner:
                 others.append((before.clone(), alternatives[self.draw(len(alternatives))]))
             for other, choice in others:
                 twin = Twin(player, other, start)
-                if twin.follow(choice.as_dict(), decision.actor):
+                if twin.follow(choice, decision.actor):
                     yield from self._compared(twin, option)
 
     def _compared(self, twin: Twin, made: Option | None = None) -> Iterator[Trouble]:
         """Check that no channel tells the player more than the rules do; report what these tell."""
+        self.pairs += 1
         apart = twin.told_apart(self.game)
         if apart is not None:
             if self._asks(twin.other) == self._asks(self.game) and apart[0].is_like(apart[1]):
@@ -400,12 +422,10 @@ def _ask_span(game: Game) -> Span | None:
     return game.decision.site.ask.span if game.decision is not None else None
 
 
-def _records(game: Game, start: int) -> list[Record]:
-    """Return the log from a record on, with comparable choices: each form has its own sites."""
-    return [
-        (choice.option.core, *choice[2:]) if isinstance(choice := read(record), Choice) else record
-        for record in game.state.log[start:]
-    ]
+def _asked(game: Game) -> tuple[str, Result | None, list[Code] | None]:
+    """Return the position of a game in the form that it is played in: its state, result and options."""
+    options = list(islice(game.runner.listed(game.state), READ)) if game.decision is not None else None
+    return game.digest(), game.result, options
 
 
 def _words(choice: Mapping[str, Json]) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from math import inf
@@ -19,9 +20,11 @@ from msgspec import Struct
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
+from interpreter.bots.compiled_bots import announce
 from interpreter.bots.player import Bot
 from interpreter.bots.registry import bots_of, default_bots
 from interpreter.engine.game import Game
+from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset
 from interpreter.hidden.dealing import shuffled
 from interpreter.kernel.listeners import listen
@@ -30,6 +33,7 @@ from interpreter.language.types import BoolType, KindType
 from interpreter.lowering.constants import RuleFailure
 from interpreter.play.match import streams_for, who_decides
 from interpreter.testing.channels import CHANNELS, Channel
+from interpreter.testing.rules_in_play import RulesInPlay
 from interpreter.testing.soundness import Examiner, Trouble, drawing, some_option, trouble_of
 
 __all__ = ["Course", "Finding", "Moment", "Played", "verify"]
@@ -87,6 +91,9 @@ class Played:
     decisions: int = 0
     closely: int = 0
     """Number of decisions that had at least one slow check."""
+    pairs: int = 0
+    """Number of comparisons of a game with another that differs in hidden information only."""
+    rules: RulesInPlay = field(default_factory=RulesInPlay)
     cut: int = 0
     """Number of games cut short by the time limit."""
     refused: int = 0
@@ -110,20 +117,15 @@ def verify(
     must not leak. Raises :class:`ValueError` for a number of players that the ruleset does not allow.
     """
     played = played if played is not None else Played()
-    end = monotonic() + (seconds if seconds is not None else inf)
-    tables: dict[tuple[int, str], list[Bot]] = {}
-    keys: set[object] = set()
-    looked: Counter[tuple[object, ...]] = Counter()
+    search = _Search(ruleset, played, channels, monotonic() + (seconds if seconds is not None else inf))
     for number, course in enumerate(_courses(ruleset, seed, players, dict(settings or {}))):
-        if (games is not None and (played.games >= games or number >= REFUSED * games)) or monotonic() > end:
+        if (games is not None and (played.games >= games or number >= REFUSED * games)) or monotonic() > search.end:
             return
-        key = (course.players, course.bots)
-        if key not in tables:
-            tables[key] = bots_of(course.bots, ruleset, course.players)
-        for finding in _played(ruleset, course, tables[key], played, end, looked, channels):
-            if finding.trouble.key not in keys:
-                keys.add(finding.trouble.key)
-                yield finding
+        yield from search.play(course)
+
+
+def _bots(ruleset: Ruleset) -> list[str]:
+    return list(dict.fromkeys(("random", default_bots(ruleset), *BOTS)))
 
 
 def _courses(ruleset: Ruleset, seed: int, players: Sequence[int], settings: dict[str, Json]) -> Iterator[Course]:
@@ -134,7 +136,7 @@ def _courses(ruleset: Ruleset, seed: int, players: Sequence[int], settings: dict
     numbers = list(players) or list(range(ruleset.players.low, ruleset.players.high + 1))
     for number in numbers:
         ruleset.check_players(number)
-    names = list(dict.fromkeys(("random", default_bots(ruleset), *BOTS)))
+    names = _bots(ruleset)
     for index in count():
         people, turn = numbers[index % len(numbers)], index // len(numbers)
         chosen = dict(settings)
@@ -171,26 +173,93 @@ def _others(ruleset: Ruleset, seed: int, variant: int) -> dict[str, Json]:
     return settings
 
 
-def _played(
-    ruleset: Ruleset,
-    course: Course,
-    bots: Sequence[Bot],
-    played: Played,
-    end: float,
-    looked: Counter[tuple[object, ...]],
-    channels: Mapping[str, Channel],
-) -> Iterator[Finding]:
-    """Play a game to its end, its first failure or the time limit. ``looked`` counts the checks of all games."""
-    asked, ruleset = ruleset, ruleset.for_players(course.players)
+@dataclass
+class _Search:
+    """A search through many games, and what they have in common."""
+
+    asked: Ruleset
+    played: Played
+    channels: Mapping[str, Channel]
+    end: float
+    """The time limit."""
+    _found: set[object] = field(default_factory=set)
+    _looked: Counter[tuple[object, ...]] = field(default_factory=Counter)
+    _begun: set[tuple[object, ...]] = field(default_factory=set)
+    """Numbers of players with bots, and with settings, of the games so far."""
+    _bots: dict[int, dict[str, list[Bot]]] = field(default_factory=dict)
+
+    def play(self, course: Course) -> Iterator[Finding]:
+        """Play a game to its end, its first failure or the time limit, and yield each new trouble.
+
+        Games with new bots or settings are repeated in the plain form.
+        """
+        played, people = self.played, course.players
+        ruleset = self.asked.for_players(people)
+        try:
+            table = ruleset.table(people, ruleset.settings(course.settings))
+            game = Game.seated(ruleset, table, course.seed, None)
+        except (ValueError, RulesetError):  # the ruleset refuses these random settings
+            played.refused += 1
+            return
+        played.games += 1
+        if people not in self._bots:
+            self._bots[people] = {name: bots_of(name, self.asked, people) for name in _bots(self.asked)}
+        announce(table.runner, ruleset, [bot for bots in self._bots[people].values() for bot in bots])
+        table.runner.patience = 0
+        known = {(people, course.bots), (people, *course.settings.items())}
+        is_new = not known <= self._begun
+        self._begun |= known
+        draw = drawing(course.seed, "game")
+        examiner = Examiner(game, draw, channels=self.channels, looked=self._looked)
+        for trouble in self._troubles(examiner, self._bots[people][course.bots], is_new):
+            if trouble.key not in self._found:
+                self._found.add(trouble.key)
+                yield self._finding(trouble, game, course)
+        played.closely += examiner.closely
+        played.pairs += examiner.pairs
+
+    def _troubles(self, examiner: Examiner, bots: Sequence[Bot], is_new: bool) -> Iterator[Trouble]:
+        game, played = examiner.game, self.played
+        streams = streams_for(game.origin["seed"], len(bots))
+        try:
+            game.start()
+            while True:
+                yield from examiner.look()
+                decision = game.decision
+                if decision is None:
+                    break
+                if monotonic() > self.end:
+                    played.cut += 1
+                    break
+                bot = who_decides(bots, decision)
+                try:
+                    option = bot.choose(game, decision, streams[decision.actor])
+                except RuleFailure:  # a policy that fails is no fault of the rules
+                    option = some_option(decision, examiner.draw)
+                troubles = list(examiner.make(option))
+                played.decisions += 1
+                played.watch()
+                yield from troubles
+                if any(trouble.kind in ("failure", "dead end", "endless") for trouble in troubles):
+                    return
+            if is_new and not played.rules.repeat(game):
+                yield Trouble("forms", "the plain form and the module give different results")
+        except RuleFailure as failure:
+            yield trouble_of(failure)
+
+    def _finding(self, trouble: Trouble, game: Game, course: Course) -> Finding:
+        choices = game.choices
+        if trouble.choice is not None and game.decision is not None:
+            choices.append((game.decision.actor, dict(trouble.choice)))
+        moments, set_up = _moments(game, choices)
+        return Finding(trouble, self.asked, game.ruleset, course, tuple(choices), moments, set_up)
+
+
+def _moments(game: Game, choices: Sequence[tuple[int, Mapping[str, Json]]]) -> tuple[tuple[Moment, ...], int]:
+    """Repeat the choices of a game in the plain form. Return the starts of its last phases, and the number of choices
+    of the set-up."""
+    layout, phases = game.machine.constants.layout, game.ruleset.model.phases
     moments: list[Moment] = []
-    try:
-        table = ruleset.table(course.players, ruleset.settings(course.settings))
-        game = Game.seated(ruleset, table, course.seed, None)
-    except (ValueError, RulesetError):  # the ruleset refuses these random settings
-        played.refused += 1
-        return
-    played.games += 1
-    layout, phases = game.machine.constants.layout, ruleset.model.phases
     made, set_up = 0, 0
 
     def on_mark(state: State, word: str) -> None:
@@ -202,39 +271,11 @@ def _played(
             moments.append(Moment(made, begun, number, state.clone()))
             del moments[:-KEPT]
 
-    def finding(trouble: Trouble) -> Finding:
-        choices = game.choices
-        if trouble.choice is not None and game.decision is not None:
-            choices.append((game.decision.actor, dict(trouble.choice)))
-        return Finding(trouble, asked, ruleset, course, tuple(choices), tuple(moments), set_up)
-
-    listen(game.state, on_mark)
-    streams = streams_for(course.seed, course.players)
-    draw = drawing(course.seed, "game")
-    examiner = Examiner(game, draw, compares=not course.settings, channels=channels, looked=looked)
-    try:
-        game.start()
-        while True:
-            yield from map(finding, examiner.look())
-            decision = game.decision
-            if decision is None:
-                return
-            if monotonic() > end:
-                played.cut += 1
-                return
-            bot = who_decides(bots, decision)
-            try:
-                option = bot.choose(game, decision, streams[decision.actor])
-            except RuleFailure:  # a policy that fails is no fault of the rules
-                option = some_option(decision, examiner.draw)
+    again = Game.seated(game.ruleset, game.table, game.origin["seed"], None)
+    listen(again.state, on_mark)
+    with suppress(RuleFailure, IllegalMove):  # the last choice, which shows the trouble
+        again.start()
+        for by, choice in choices:
             made += 1
-            troubles = list(examiner.make(option))
-            played.decisions += 1
-            played.watch()
-            yield from map(finding, troubles)
-            if any(trouble.kind in ("failure", "dead end", "endless") for trouble in troubles):
-                return
-    except RuleFailure as failure:
-        yield finding(trouble_of(failure))
-    finally:
-        played.closely += examiner.closely
+            again.apply(choice, by)
+    return tuple(moments), set_up

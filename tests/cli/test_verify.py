@@ -41,11 +41,28 @@ def test_what_was_left_out_is_told(run: Run) -> None:
     assert result.exit_code == 0
     checked, *skipped = result.stderr.splitlines()
     assert checked.startswith("checked closely: ")
-    assert "of 0 decisions; more with --games or --time" in checked
+    assert "of 0 decisions, 0 pairs of games; more with --games or --time" in checked
     assert skipped == ["skipped: 3 games, since the time of 0 s was over"]
     data = json.loads(run("verify", "goofspiel", "-n", "2", "-o", "json").stdout)
     assert data["skipped"] == []
     assert 0 < data["closely"] < data["decisions"]
+    assert data["pairs"] > 0
+
+
+def test_rules_that_came_into_play_are_told(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run("new", "game", "heap", "--in", ".")
+    family = Path("heap/family.yaml")
+    never = "        if heap < 0:\n          give_back(who)\n"
+    back = "  give_back(who):\n    does: before = 0\n\n"
+    text = family.read_text(encoding="utf-8")
+    changed = text.replace("        if heap > 0:\n", f"{never}        if heap > 0:\n").replace(
+        "  most:\n", f"{back}  most:\n"
+    )
+    family.write_text(changed.replace("{number: int}", "{number: int, who: seat}"), encoding="utf-8")
+    data = json.loads(run("verify", "heap/heap.yaml", "-n", "4", "-o", "json").stdout)
+    assert (data["rules"], data["unplayed"], data["findings"]) == (5, ["give_back"], [])
+    assert "rules in play: 4 of 5 (80 %)" in run("verify", "heap/heap.yaml", "-n", "4").stderr.splitlines()
 
 
 def test_without_a_finding_nothing_is_written(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

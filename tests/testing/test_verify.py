@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from interpreter.base.source import SourceFile
+from interpreter.compiler.codegen.shapes import WORD
+from interpreter.compiler.wasm.module import Compiled
+from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.reading.files import Shelf, read_document
+from interpreter.testing import soundness
 from interpreter.testing.running import Outcome, run_scenario
 from interpreter.testing.scenarios import check_scenario, read_scenarios
 from interpreter.testing.shrink import file_of, shrink
-from interpreter.testing.verify import Finding, verify
+from interpreter.testing.verify import Finding, Played, verify
 
 SHIPPED = Path(__file__).parents[2] / "rulesets"
 
@@ -135,7 +141,7 @@ says:
     ),
     "a board that looks for plants where there are none": Fault(
         "bsw-germany",
-        "power-grid/family.yaml",
+        "power-grid/log.yaml",
         "      supplied: who.supplied\n  outcome:",
         "      supplied: first(who.plants).number\n  outcome:",
         "failure",
@@ -212,3 +218,57 @@ def test_a_planted_fault_is_found(name: str, shelf: Shelf) -> None:
     assert text.count("- {by:") <= fault.choices, text
     assert not outcome(text, wrong).passed
     assert outcome(text, right).failures == ()
+
+
+def miscounts(group: str) -> Callable[[pytest.MonkeyPatch], None]:
+    """A module whose choices add one to the first word of a group of cells."""
+
+    def patched(monkeypatch: pytest.MonkeyPatch) -> None:
+        step = Compiled.step
+
+        def faulty(self: Compiled, *of: Any) -> Any:
+            turn = step(self, *of)
+            self._words[self.builder.memory.groups[group].address // WORD] += 1
+            return turn
+
+        monkeypatch.setattr(Compiled, "step", faulty)
+
+    return patched
+
+
+def replaced(owner: object, name: str, by: Any) -> Callable[[pytest.MonkeyPatch], None]:
+    return lambda monkeypatch: monkeypatch.setattr(owner, name, by)
+
+
+SAVED = Game.to_json
+OWN_FAULTS = {
+    "a module that makes tokens": ("totals", miscounts("supply")),
+    "a module with other values": ("forms", miscounts("supplied")),
+    "an undo that undoes nothing": ("copies", replaced(Game, "undo", lambda game: True)),
+    "a save of another moment": ("copies", replaced(Game, "to_json", lambda game: SAVED(game.ruleset.new_game(3)))),
+    "a game that accepts anything": ("options", replaced(Game, "accepts", lambda game, choice, by=None: True)),
+}
+
+
+@pytest.mark.parametrize("name", OWN_FAULTS)
+def test_a_fault_of_the_interpreter_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind, plant = OWN_FAULTS[name]
+    plant(monkeypatch)
+    found = {finding.trouble.kind for finding in verify(load("germany-2018"), seed=1, games=1, players=[3])}
+    assert kind in found
+    assert kind in soundness.KINDS
+
+
+def test_a_channel_that_tells_all_is_found() -> None:
+    channels = {"all": lambda game, player: game.digest()}
+    findings = list(verify(load("germany-2018"), seed=1, games=1, players=[3], channels=channels))
+    assert [(each.trouble.kind, "from the all" in each.trouble.message) for each in findings][:1] == [("leak", True)]
+
+
+def test_games_are_played_in_the_module_and_looked_at_everywhere() -> None:
+    """Totals are counted after every choice that moves something, without the plain form of the rules."""
+    played = Played()
+    assert list(verify(load("germany-2018"), seed=1, games=1, players=[3], played=played)) == []
+    assert played.closely < 0.75 * played.decisions
+    assert played.pairs > 20
+    assert 0 < len(played.rules.unplayed) < len(played.rules.all) / 2

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-GAMES = 40
+GAMES = 100
 SECONDS = 25.0
 """Default number of games, and the seconds after which a default run ends early."""
 SHRINKING = 10.0
@@ -57,9 +57,10 @@ def command(
     A leak is a channel (log, view, preview, refusal, …) that tells a player more than the rules do. What the rules
     themselves tell, by an event, a visible value or the options, is listed as told: it may be meant, and is no fault.
 
-    Every choice is checked for failing rules and broken totals. Slower checks (options, copies, hidden information) are
-    sampled: always at the first moment of each kind, then less and less often. The last lines report the extent of the
-    checks.
+    The compiled rules play, and every choice is checked for failing rules and broken totals. Slower checks (options,
+    copies, the plain form, hidden information) are sampled: always at the first moment of each kind, then less and less
+    often. The last lines report the extent of the checks: decisions checked closely, pairs of games that differ in
+    hidden information only, and rules that came into play.
 
     Each fault is reduced to a short scenario that fails until the fault is fixed. --write saves it beside the ruleset,
     where `regelwerk test` runs it. The same seed plays the same games. The exit status is 1 if a fault is found.
@@ -100,14 +101,21 @@ def command(
     faults = sum(finding.trouble.kind != "told" for finding, _ in reported)
     if output == "json":
         about = {"ruleset": loaded.id, "overlays": request.overlays, "seed": start}
-        about |= {**picked(played, "games", "decisions", "closely"), "skipped": skipped}
+        about |= {**picked(played, "games", "decisions", "closely", "pairs"), "skipped": skipped}
+        about |= {"rules": len(played.rules.all), "unplayed": played.rules.unplayed}
         about |= {"file": str(file) if file is not None else None}
         as_json({**about, "findings": [_data(finding, scenario) for finding, scenario in reported]})
     else:
         count = f"{played.games:,} games, {played.decisions:,} decisions, seed {start}"
         told = f"; {counted(len(reported) - faults, 'thing')} told" if len(reported) > faults else ""
         say(f"{count}: {faults or 'nothing'} found{told}" + (f", written to {file}" if file is not None else ""))
-        notice(f"checked closely: {played.closely:,} of {played.decisions:,} decisions; more with --games or --time")
+        looks = (
+            f"{played.closely:,} of {counted(played.decisions, 'decision')}, {counted(played.pairs, 'pair')} of games"
+        )
+        notice(f"checked closely: {looks}; more with --games or --time")
+        if every := len(played.rules.all):
+            rules = every - len(played.rules.unplayed)
+            notice(f"rules in play: {rules:,} of {every:,} ({100 * rules // every} %)")
         for line in skipped:
             notice(f"skipped: {line}")
     if faults:

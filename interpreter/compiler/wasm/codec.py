@@ -9,6 +9,7 @@ from interpreter.compiler.codegen.delayed_blocks import EDGES, KEPT_HEAD, KEPT_S
 from interpreter.compiler.codegen.memory import BLOCKS, HEADER, STATE, Slot
 from interpreter.compiler.codegen.module_builder import ModuleBuilder
 from interpreter.compiler.codegen.shapes import NO_INDEX, NO_NUMBER, WORD, TooSmall, Unsupported, halves
+from interpreter.compiler.ir.ops import CellGroup
 from interpreter.kernel.state import Frame, State, Value, stacked
 from interpreter.language.types import BagType, BoolType, CompositeType, IntType, TextType, Type
 from interpreter.lowering.watches import MOST_WATCHES
@@ -28,6 +29,7 @@ class Codec:
         self.shapes, self.memory, self.program = module.shapes, module.memory, module.program
         self.first_special = len(self.program.stretches)
         self._groups: dict[str, tuple[list[Value], bytes]] = {}
+        self._decoded: dict[str, tuple[bytes, list[Value]]] = {}
 
     # --- values
 
@@ -121,24 +123,29 @@ class Codec:
         return words
 
     def decode(self, data: bytes | memoryview) -> State:
-        """Decode a state. Its log is empty."""
+        """Decode a state. Its log is empty. Unchanged groups of cells reuse their values."""
+        data = bytes(data)
         words = struct.unpack(f"<{len(data) // WORD}i", data)
         cells: list[Value] = []
         for name, group in self.memory.groups.items():
-            at = (group.address - STATE) // WORD
-            if group.stride == WORD and is_plain(group.type):
-                cells.extend(words[at : at + group.count])
-                continue
-            for number in range(group.count):
-                place = at + number * group.stride // WORD
-                if name == "kept":
-                    cells.append(self._kept_of(words, place))
-                elif name == "pending":
-                    cells.append(struct.unpack("<Q", struct.pack("<2i", *words[place : place + 2]))[0])
-                else:
-                    cells.append(self.value(words, place, group.type))
+            at = group.address - STATE
+            raw = data[at : at + group.count * group.stride]
+            known = self._decoded.get(name)
+            if known is None or known[0] != raw:
+                known = self._decoded[name] = raw, self._values_of(name, group, words, at // WORD)
+            cells += known[1]
         top, asked = words[:2]
         return State(cells, self._frame(words, top) if asked >= 0 else None)
+
+    def _values_of(self, name: str, group: CellGroup, words: Sequence[int], at: int) -> list[Value]:
+        if group.stride == WORD and is_plain(group.type):
+            return list(words[at : at + group.count])
+        places = range(at, at + group.count * group.stride // WORD, group.stride // WORD)
+        if name == "kept":
+            return [self._kept_of(words, place) for place in places]
+        if name == "pending":
+            return [struct.unpack("<Q", struct.pack("<2i", *words[place : place + 2]))[0] for place in places]
+        return [self.value(words, place, group.type) for place in places]
 
     # --- delayed blocks
 

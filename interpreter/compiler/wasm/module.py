@@ -114,6 +114,9 @@ class Compiled:
         self._records: dict[tuple[int, Code], bytes] = {}
         """Cache of encoded options."""
         self._frames_start = builder.memory.frames
+        groups = builder.memory.groups.values()
+        self.groups = [slice(at.address - STATE, at.address - STATE + at.count * at.stride) for at in groups]
+        """The place of each group of cells in the bytes of a state."""
         self._most_ahead = min(MOST_AHEAD, numbers["undo_slots"])
         self.wait = self.left = FIRST_WAIT
         """Steps before the module plays ahead: after a look at a state that was played ahead, and from now on."""

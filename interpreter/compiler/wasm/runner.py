@@ -229,6 +229,23 @@ class Runner:
         home = self._enters(state, chance)
         return home.bytes if home is not None else None
 
+    def contents(self, state: State, chance: ChanceSource) -> list[bytes] | list[list[Value]]:
+        """Return the content of each group of cells, to be compared with that at another moment: bytes if there is a
+        module."""
+        home = self._enters(state, chance)
+        if home is not None:
+            data = home.bytes
+            return [data[place] for place in home.built.groups]
+        cells, layout = state.cells, self.machine.constants.layout
+        return [cells[layout.base[name] : layout.base[name] + count] for name, count in layout.groups]
+
+    @property
+    def lacks_room(self) -> bool:
+        """Return whether the plain form has just made a choice for which the module was too small."""
+        from interpreter.compiler.codegen.shapes import TooSmall
+
+        return isinstance(self._trap, TooSmall)
+
     # --- running
 
     def start(self, state: State, chance: ChanceSource) -> None:
