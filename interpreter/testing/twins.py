@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
+from interpreter.base.plain_data import Json
 from interpreter.engine.decision import Option
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import Choice, Event, Mark, Seats, read
@@ -50,7 +51,7 @@ class Twin:
     other: Game
     since: int
 
-    def follow(self, choice: Option, by: int) -> bool:
+    def follow(self, choice: Option | Mapping[str, Json], by: int) -> bool:
         """Make a choice of the game; return False if it is not possible here."""
         try:
             self.other.apply(choice, by)
