@@ -29,8 +29,8 @@ from interpreter.language.declare import declare
 from interpreter.language.policies import policies_in, policies_of, unspoken
 from interpreter.language.translations import sayable_in
 from interpreter.play.table_module import check_module
-from interpreter.reading.compose import Composition, compose, only
-from interpreter.reading.composition_checks import check_references
+from interpreter.reading.compose import compose, only
+from interpreter.reading.composition import Composition, check_references
 from interpreter.reading.dependencies import Evidence, Now, at_one_moment, found_again, looked_at, noted
 from interpreter.reading.file_declarations import declared_in
 from interpreter.reading.files import (

@@ -16,7 +16,7 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.language.check import check
 from interpreter.lowering.lower import lower
 from interpreter.lowering.reach import reach_of
-from interpreter.reading.compose import Composition
+from interpreter.reading.composition import Composition
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 from interpreter.sections.declarations import Entry
 from interpreter.sections.documents import STATE_SECTIONS

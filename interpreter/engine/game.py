@@ -40,7 +40,7 @@ from interpreter.reading.players import PlayerRange
 
 if TYPE_CHECKING:  # imported where needed: a ruleset from the cache uses neither readers nor checker
     from interpreter.lowering.lower import Program
-    from interpreter.reading.compose import Composition
+    from interpreter.reading.composition import Composition
     from interpreter.reading.files import Document, Shelf
     from interpreter.reading.statements import Statement
 

@@ -29,7 +29,8 @@ from interpreter.lowering.constants import RuleFailure
 from interpreter.lowering.lower import Program, lower
 from interpreter.lowering.reach import Reach, reach_of, reachable
 from interpreter.plain.closures import Env
-from interpreter.reading.compose import Composition, compose
+from interpreter.reading.compose import compose
+from interpreter.reading.composition import Composition
 from interpreter.reading.dependencies import looked_at, words_in
 from interpreter.reading.file_declarations import declares
 from interpreter.reading.files import Document, Shelf, files_below, resolved

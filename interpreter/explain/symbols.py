@@ -18,7 +18,7 @@ from interpreter.language.check import bindings
 from interpreter.language.mentions import Meaning, Mention, mentions_in
 from interpreter.language.model import Model
 from interpreter.language.types import NOTHING, Type
-from interpreter.reading.compose import Composition
+from interpreter.reading.composition import Composition
 from interpreter.reading.files import Document
 from interpreter.reading.yaml import Mapping, Value
 from interpreter.sections.documents import STATE_SECTIONS

@@ -19,7 +19,7 @@ from interpreter.language.parse import parse_alternatives
 from interpreter.language.reporter import Report, Reporter
 from interpreter.language.texts import parsed
 from interpreter.language.walk import descendants, rewritten
-from interpreter.reading.compose import Composition
+from interpreter.reading.composition import Composition
 from interpreter.sections.declarations import Entry
 
 __all__ = ["Decisions", "asked_in"]

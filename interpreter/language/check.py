@@ -55,7 +55,7 @@ from interpreter.language.texts import condition_of, expression_of, parsed
 from interpreter.language.translations import asks_of
 from interpreter.language.types import BOOL, INT, NEVER, NOTHING, Type, accepts
 from interpreter.language.walk import descendants
-from interpreter.reading.compose import Composition
+from interpreter.reading.composition import Composition
 from interpreter.reading.file_declarations import phases_of
 from interpreter.reading.statements import Statement, unknown_statement
 from interpreter.reading.yaml import Scalar, Sequence, Value

@@ -16,7 +16,7 @@ from interpreter.language.resolve import Names
 from interpreter.language.scope import Frame
 from interpreter.language.texts import expression_of, parsed, template_parts
 from interpreter.language.types import TEXT
-from interpreter.reading.compose import Composition
+from interpreter.reading.composition import Composition
 from interpreter.reading.yaml import Scalar
 from interpreter.sections.vocabulary import Code, Record
 

@@ -45,7 +45,7 @@ from interpreter.language.types import (
     Type,
     ZoneType,
 )
-from interpreter.reading.compose import Composition
+from interpreter.reading.composition import Composition
 from interpreter.reading.file_declarations import phases_of
 from interpreter.reading.players import player_range
 from interpreter.reading.printed_tables import Cell

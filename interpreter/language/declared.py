@@ -26,7 +26,7 @@ from interpreter.language.types import (
     TextType,
     Type,
 )
-from interpreter.reading.compose import Composition
+from interpreter.reading.composition import Composition
 from interpreter.reading.printed_tables import Cell, PrintedTable
 from interpreter.reading.yaml import Scalar, Value
 from interpreter.sections.declarations import Entry

@@ -28,7 +28,7 @@ from interpreter.language.resolve import Binding, Names
 from interpreter.language.scope import Frame
 from interpreter.language.types import Type
 from interpreter.language.walk import descendants
-from interpreter.reading.compose import Composition
+from interpreter.reading.composition import Composition
 from interpreter.reading.file_declarations import sections_of
 from interpreter.reading.files import Document
 from interpreter.reading.printed_tables import Cell, read_printed

@@ -42,7 +42,7 @@ from interpreter.language.types import (
     SeatType,
     Type,
 )
-from interpreter.reading.compose import Composition
+from interpreter.reading.composition import Composition
 from interpreter.reading.files import Document, Shelf
 from interpreter.reading.statements import Statement, unknown_statement
 from interpreter.reading.yaml import Mapping, Scalar, Value

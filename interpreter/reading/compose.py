@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Set
 from functools import reduce
 from operator import and_
-from typing import TypeVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.plurals import quoted
 from interpreter.base.source import Span
 from interpreter.base.yaml_values import Scalar, word, words
-from interpreter.reading.composition_checks import (
+from interpreter.reading.composition import (
+    Composition,
     check_family,
     check_fit,
     check_layers,
@@ -31,53 +30,13 @@ from interpreter.reading.composition_checks import (
 from interpreter.reading.file_declarations import parted
 from interpreter.reading.files import Document, Shelf, place_of
 from interpreter.reading.players import MAXIMUM_PLAYERS, PlayerRange
-from interpreter.sections.declarations import Entry, Layered
+from interpreter.sections.declarations import Entry
 from interpreter.sections.documents import NAMED_SECTIONS
 
-__all__ = ["ALLOW_UNDEFINED", "Composition", "compose", "only"]
+__all__ = ["ALLOW_UNDEFINED", "compose", "only"]
 
 
 ALLOW_UNDEFINED = "+undefined"
-D = TypeVar("D", bound=Layered)
-
-
-class Composition(Struct, frozen=True):
-    """All files of a ruleset as layers."""
-
-    id: str
-    title: str
-    family: str
-    documents: tuple[Document, ...]
-    players: PlayerRange
-    rulebooks: tuple[str, ...]
-    sections: dict[str, dict[str, list[Entry]]]
-    about: str = ""
-    own_rules: dict[str, dict[str, str]] = {}
-    """By file, the local rules whose names other files use too, with their unique names."""
-    names: dict[str, tuple[tuple[Scalar, Scalar | None], ...]] = {}
-    """By file, the types of parameters that it says by their names."""
-
-    def layers(self, section: str, name: str) -> list[Entry]:
-        return self.sections.get(section, {}).get(name, [])
-
-    @property
-    def provenance(self) -> dict[str, str]:
-        """Return the notes on the origin of unpublished values, by file."""
-        notes = {f"{file.kind} {file.id}": file.head.provenance for file in self.documents}
-        return {file: text for file, text in notes.items() if text}
-
-    def read(self, record: type[D]) -> Iterator[D]:
-        """Yield the declarations of a section."""
-        return map(record.of_layers, self.sections.get(record.section, {}).values())
-
-    def one(self, record: type[D]) -> D | None:
-        """Return the declaration of a section that is a single one."""
-        return next(self.read(record), None)
-
-    def single(self, section: str) -> Entry | None:
-        """Return the uppermost layer of a section that is a single declaration."""
-        layers = self.layers(section, section)
-        return layers[-1] if layers else None
 
 
 def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple[Composition | None, list[Diagnostic]]:

@@ -1,10 +1,12 @@
-"""Checks of a composition: which files fit together, and which layers may lie over which."""
+"""Composition of a ruleset: its files as layers, and the checks of which files and layers fit together."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TypeVar
+
+from msgspec import Struct
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.plurals import quoted
@@ -13,21 +15,59 @@ from interpreter.base.yaml_values import Mapping, Scalar, word
 from interpreter.reading.file_declarations import LAYERED, phases_of
 from interpreter.reading.files import KINDS, Document, Shelf
 from interpreter.reading.players import MAXIMUM_PLAYERS, PlayerRange
-from interpreter.sections.declarations import Entry
+from interpreter.sections.declarations import Entry, Layered
 from interpreter.sections.documents import SINGLE_SECTIONS
 
-if TYPE_CHECKING:
-    from interpreter.reading.compose import Composition
-
 __all__ = [
+    "Composition",
     *("check_family", "check_fit", "check_layers", "check_players", "check_references", "check_size"),
     *("check_undefined", "limits_of"),
 ]
 
-
 MOST_RULES = 2_000
 MOST_ENTRIES = 10_000
 MOST_PHASES = 50
+
+D = TypeVar("D", bound=Layered)
+
+
+class Composition(Struct, frozen=True):
+    """All files of a ruleset as layers."""
+
+    id: str
+    title: str
+    family: str
+    documents: tuple[Document, ...]
+    players: PlayerRange
+    rulebooks: tuple[str, ...]
+    sections: dict[str, dict[str, list[Entry]]]
+    about: str = ""
+    own_rules: dict[str, dict[str, str]] = {}
+    """By file, the local rules whose names other files use too, with their unique names."""
+    names: dict[str, tuple[tuple[Scalar, Scalar | None], ...]] = {}
+    """By file, the types of parameters that it says by their names."""
+
+    def layers(self, section: str, name: str) -> list[Entry]:
+        return self.sections.get(section, {}).get(name, [])
+
+    @property
+    def provenance(self) -> dict[str, str]:
+        """Return the notes on the origin of unpublished values, by file."""
+        notes = {f"{file.kind} {file.id}": file.head.provenance for file in self.documents}
+        return {file: text for file, text in notes.items() if text}
+
+    def read(self, record: type[D]) -> Iterator[D]:
+        """Yield the declarations of a section."""
+        return map(record.of_layers, self.sections.get(record.section, {}).values())
+
+    def one(self, record: type[D]) -> D | None:
+        """Return the declaration of a section that is a single one."""
+        return next(self.read(record), None)
+
+    def single(self, section: str) -> Entry | None:
+        """Return the uppermost layer of a section that is a single declaration."""
+        layers = self.layers(section, section)
+        return layers[-1] if layers else None
 
 
 def check_references(shelf: Shelf, stack: list[Document]) -> Iterator[Diagnostic]:
