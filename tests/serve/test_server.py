@@ -676,7 +676,7 @@ def test_a_saved_map_is_on_open_tables_in_time(tmp_path: Path) -> None:
         assert "nodess" not in get(links[0]).text
         rules = tmp_path / "rulesets" / "power-grid" / "family.yaml"
         # nobody can pay for a plant any more, but for the one under the discount marker
-        bid = "    is: plant.number\n"
+        bid = "is: plant.number}\n"
         assert bid in rules.read_text()
         rules.write_text(rules.read_text().replace(bid, bid.replace("number", "number + 1000"), 1))
         until(lambda: live.note, 40)

@@ -151,8 +151,8 @@ says:
     "one reading of a doubt": Fault(
         "bsw-italy",
         "power-grid/editions/brettspielwelt.yaml",
-        "is: count(network(who))\n",
-        "is: count(network(who)) - 1\n",
+        "is: count(network(who))}\n",
+        "is: count(network(who)) - 1}\n",
         "failure",
         "payout",
         players=(2,),
