@@ -116,6 +116,7 @@ def test_yaml_of_something_else_is_left_alone(client: Client, root: Path) -> Non
         ("count(who.spent)", len("count(who."), "seat.spent: zone of bid_card"),
         ("bonus(who)", 0, "bonus(who: seat) -> int"),
         ("base(who)", 0, "goofspiel/family.yaml"),
+        ("base(who)", len("base("), "who: seat"),  # of a head that the layer does not repeat
         ("bid_of:", 0, "The bid is the value of the card."),
         ("GO-1", 1, "The bid is the value of the card."),
         ("wraps:", 0, "The file whose rule this one wraps"),
