@@ -255,9 +255,10 @@ class _Validator:
                 self.report(self._met(document, ruleset, stack))
             if at_hand and not self.validation.at_hand:
                 self.validation.at_hand = len(self.validation.diagnostics)
-        keys = RulesetsFile(document.root)
-        for name in (*keys.maps, *keys.without) if document.kind == "rulesets" else ():
-            self.report(self.shelf.read("map", name.text, name.span)[1])
+        if document.kind == "rulesets":
+            keys = RulesetsFile(document.root)
+            for name in (*keys.maps, *keys.without):
+                self.report(self.shelf.read("map", name.text, name.span)[1])
         if not stacks:
             self.validation.alone.append(document.file.name)
             self.report(check_references(self.shelf, [document]))

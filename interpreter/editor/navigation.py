@@ -92,15 +92,15 @@ class Answers:
         model, composition, document = home.examined.model, home.examined.composition, self.desk.readable(path)
         if model is None or composition is None or document is None:
             return None
-        file = document.file
         word = next(
-            (each for each in re.finditer(r"[a-z]\w*", file.text) if each.start() <= offset <= each.end()), None
+            (each for each in re.finditer(r"[a-z]\w*", document.file.text) if each.start() <= offset <= each.end()),
+            None,
         )
         for name, layers in composition.sections.get("rules", {}).items():
-            if word is not None and any(each.span.file == file and offset in each.extent for each in layers):
+            if word is not None and any(each.span.file == document.file and offset in each.extent for each in layers):
                 type_ = dict(model.signatures[name].parameters).get(word[0]) if name in model.signatures else None
                 text = _code(f"{word[0]}: {type_text(model, type_)}") if type_ is not None else ""
-                return (text, file.at(word.start(), len(word[0]))) if text else None
+                return (text, document.file.at(word.start(), len(word[0]))) if text else None
         return None
 
     def _about(self, mention: Mention, home: Home, path: Path) -> str:

@@ -114,9 +114,9 @@ _moment = Scoped[dict[tuple[object, ...], tuple[object, Evidence]] | None]("mome
 
 @contextmanager
 def at_one_moment() -> Iterator[None]:
-    """Take all files as they are when they are first looked at: within the context, readers that :func:`looks_once`
-    look nothing up again."""
-    with _moment({}):
+    """Take all files as they are when they are first looked at: within the context, and others in it, readers that
+    :func:`looks_once` look nothing up again."""
+    with _moment({} if _moment.value is None else _moment.value):
         yield
 
 

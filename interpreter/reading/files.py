@@ -23,7 +23,7 @@ from interpreter.base.source import SourceFile, Span
 from interpreter.base.suggest import did_you_mean, did_you_mean_id
 from interpreter.base.yaml_values import Entry as YamlEntry
 from interpreter.base.yaml_values import word
-from interpreter.reading.dependencies import digest, folders_in, looked_at, looks_once, names_in
+from interpreter.reading.dependencies import at_one_moment, digest, folders_in, looked_at, looks_once, names_in
 from interpreter.reading.players import PlayerRange, player_range
 from interpreter.reading.schema import check_schema, misfits
 from interpreter.reading.unsaved_files import unsaved_bytes
@@ -224,9 +224,7 @@ class Shelf:
         """Return the ruleset that a file of many rulesets makes of a map: what a file of its own would say."""
         said = {"ruleset": id, "family": file.id.partition("/")[0], "map": map}
         at = _header_span(file)
-        parts = (
-            YamlEntry(Scalar(key, "plain", at, key), Scalar(text, "plain", at, text)) for key, text in said.items()
-        )
+        parts = (YamlEntry(*(Scalar(text, "plain", at, text) for text in pair)) for pair in said.items())
         rest = (entry for entry in file.root.entries if entry.key.text in Ruleset.forms and entry.key.text not in said)
         root = Mapping((*parts, *rest), file.root.span)
         ahead = [resolved(root) for root in self.roots]
@@ -248,7 +246,8 @@ class Shelf:
 
     def documents(self, kind: str, ids: Iterable[str] | None = None) -> list[Document]:
         """Return the files of a kind (of some ids, or all), without those that cannot be read."""
-        read = (self.read(kind, id)[0] for id in (self.ids(kind) if ids is None else ids))
+        with at_one_moment():
+            read = [self.read(kind, id)[0] for id in (self.ids(kind) if ids is None else ids)]
         return [document for document in read if document is not None]
 
     def read_path(self, path: Path | str) -> _Read:
@@ -325,13 +324,11 @@ def _made_in(folder: Path, id: str | None = None) -> Iterator[Document]:
     """Yield the rulesets (of an id, or all) that files of many rulesets make with files of a folder, or of the folder
     ``rulesets`` in it."""
     for root in (folder, folder / "rulesets"):
-        own = any(files_at(root, KINDS[kind].format(folder="*", name="*")) for kind in ("rulesets", "map"))
-        shelf = Shelf([root, *ruleset_roots()], ahead=1)
-        for document in (
-            shelf.documents("ruleset", shelf.made.keys() & (shelf.made if id is None else {id})) if own else ()
-        ):
-            if document.address.is_relative_to(root):
-                yield document
+        own = (files_at(root, KINDS[kind].format(folder="*", name="*")) for kind in ("rulesets", "map"))
+        if resolved(root) not in map(resolved, ruleset_roots()) and any(own):
+            shelf = Shelf([root, *ruleset_roots()], ahead=1)
+            made = shelf.documents("ruleset", [each for each in shelf.made if id in (None, each)])
+            yield from (each for each in made if each.address.is_relative_to(root))
 
 
 def nearby_ids() -> list[str]:

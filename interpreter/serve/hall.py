@@ -26,6 +26,7 @@ from interpreter.explain.provenance import account_of
 from interpreter.lowering.constants import RuleFailure
 from interpreter.play.game_records import Difference, Header, header_of, read_saved_game, ruleset_of
 from interpreter.play.game_records import SavedGame as Log
+from interpreter.reading.dependencies import at_one_moment
 from interpreter.reading.files import nearby_ids, place_of, shelf_for
 from interpreter.reading.ruleset_files import files_of, players_of
 from interpreter.serve.apart import apart, bare, build_aside, shared
@@ -83,7 +84,8 @@ class Hall:
         self.loading = asyncio.Lock()
         self._resuming: dict[str, asyncio.Task[None]] = {}
         """Tables that are being resumed."""
-        self.offers: dict[str, Offer] = {offer.id: offer for offer in _offers(list(sources))}
+        with at_one_moment():
+            self.offers: dict[str, Offer] = {offer.id: offer for offer in _offers(list(sources))}
         self._rulebooks: dict[tuple[str, str], asyncio.Task[str]] = {}
         """Rulebooks as pages, by the digest of the ruleset, players and settings."""
         self._adding = asyncio.Lock()

@@ -29,6 +29,7 @@ def command(output: str) -> None:
       regelwerk list -o json
     """
     from interpreter.base.paths import sources
+    from interpreter.reading.dependencies import at_one_moment
     from interpreter.reading.files import nearby_ids, shelf_for
 
     for root in sources():
@@ -36,9 +37,10 @@ def command(output: str) -> None:
             origin = "REGELWERK_PATH" if root.path == Path(root.origin) else root.origin
             notice(f"{origin}: no such folder: `{root.path}`")
     shelf = shelf_for()
-    ids = shelf.ids("ruleset")
-    rows = [row for id in ids if (row := _row(shelf, id)) is not None]
-    rows.extend(row for id in nearby_ids() if id not in ids and (row := _row_here(id)) is not None)
+    with at_one_moment():
+        ids = shelf.ids("ruleset")
+        rows = [row for id in ids if (row := _row(shelf, id)) is not None]
+        rows.extend(row for id in nearby_ids() if id not in ids and (row := _row_here(id)) is not None)
     if output == "json":
         as_json(rows)
         return

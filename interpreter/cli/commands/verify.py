@@ -109,10 +109,8 @@ def command(
         count = f"{played.games:,} games, {played.decisions:,} decisions, seed {start}"
         told = f"; {counted(len(reported) - faults, 'thing')} told" if len(reported) > faults else ""
         say(f"{count}: {faults or 'nothing'} found{told}" + (f", written to {file}" if file is not None else ""))
-        looks = (
-            f"{played.closely:,} of {counted(played.decisions, 'decision')}, {counted(played.pairs, 'pair')} of games"
-        )
-        notice(f"checked closely: {looks}; more with --games or --time")
+        looks, pairs = f"{played.closely:,} of {counted(played.decisions, 'decision')}", counted(played.pairs, "pair")
+        notice(f"checked closely: {looks}, {pairs} of games; more with --games or --time")
         if every := len(played.rules.all):
             rules = every - len(played.rules.unplayed)
             notice(f"rules in play: {rules:,} of {every:,} ({100 * rules // every} %)")
