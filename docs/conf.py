@@ -18,8 +18,8 @@ os.environ["NO_COLOR"] = "1"
 import interpreter  # noqa: E402
 
 for module, source, name in (
-    ("interpreter.compiler.wasm.turn", "interpreter.language.policies", "Policy"),
     ("interpreter.drawing.game_charts", "matplotlib.axes", "Axes"),
+    ("interpreter.pages.page", "interpreter.reading.statements", "Statement"),
     ("interpreter.lowering.constants", "interpreter.lowering.watches", "Watch"),
 ):  # signatures of records are evaluated, so types that are imported for type checkers alone have to exist
     vars(import_module(module))[name] = getattr(import_module(source), name)
@@ -29,7 +29,7 @@ author = "the Regelwerk authors"
 copyright = "the Regelwerk authors"
 version = release = interpreter.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "site_pages"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.githubpages", "site_pages"]
 exclude_patterns = ["examples/**/rulesets"]
 source_suffix = {".md": "markdown"}
 myst_enable_extensions = []
@@ -40,6 +40,7 @@ suppress_warnings = ["myst.header", "misc.highlighting_failure"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_preserve_defaults = True
+autodoc_mock_imports = ["js", "pyodide"]  # modules of a browser
 
 html_theme = "furo"
 html_title = f"Regelwerk {version}"

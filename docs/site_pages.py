@@ -1,20 +1,29 @@
 """Sphinx extension: pages that the site has beside those of this folder.
 
 Before a build it writes, into ``docs/generated``, the rulebook of every shipped ruleset, a reference page for each
-package of ``interpreter`` and a copy of ``CONTRIBUTING.md``. While pages are read it gives the start page and the index
-of error codes their tables of contents, so that these pages stay plain Markdown.
+package of ``interpreter`` and a copy of ``CONTRIBUTING.md``, and the static studio into the site's folder ``studio``.
+While pages are read it gives the start page and the index of error codes their tables of contents, and complete files
+in examples a link that opens them in the studio, so that these pages stay plain Markdown.
 """
 
 from __future__ import annotations
 
 import re
+import shutil
+import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import interpreter
+from interpreter.base.extras import Unavailable
 from interpreter.pages.html import html_of
 from interpreter.pages.markdown import markdown_of
 from interpreter.pages.rulebook import rulebook_of
+from interpreter.studio.export import export
+from interpreter.studio.packing import in_link, packed
+from tests.samples import files_at
+from tests.studio.parts import parts
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -23,12 +32,19 @@ EXTRA = GENERATED / "extra"
 PACKAGE = ROOT / "interpreter"
 IN_SITE = ("germany-2018", "outpost", "goofspiel")
 """The rulebooks that become pages of the site, and so can be searched: one for each family."""
+STUDIO = "studio"
+"""Folder of the studio in the site."""
+TRY_IT = {"index": "## Tutorials\n", "tutorials/studio": "## 1. "}
+"""Pages with a link to the studio, and what it stands before."""
 
 
 def setup(app: Any) -> dict[str, Any]:
     """Connect the extension to a Sphinx application."""
     app.connect("builder-inited", lambda app: write_pages())
+    app.connect("builder-inited", lambda app: write_studio(Path(app.outdir)) if app.builder.format == "html" else None)
+    app.connect("env-get-outdated", outdated)
     app.connect("source-read", add_contents)
+    app.connect("source-read", lambda app, name, source: add_studio(name, source) if has_studio(app) else None)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -44,6 +60,29 @@ def write_pages() -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
+
+
+def write_studio(site: Path) -> None:
+    """Write the studio into a site. Where Pyodide is not to be had, the site is made without it, and a note says so."""
+    folder = site / STUDIO
+    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        import_module("interpreter.studio.site")  # fails without the extra `web`
+        found = parts()
+        export(folder, pyodide=found, wheels=found, tell=lambda _: None)
+    except (ImportError, Unavailable) as error:
+        print(f"the site is made without the studio: {error}", file=sys.stderr)
+
+
+def has_studio(app: Any) -> bool:
+    """Return whether the site has the studio, so that links may lead there."""
+    return app.builder.format == "html" and Path(app.outdir, STUDIO, "index.html").is_file()
+
+
+def outdated(app: Any, env: Any, *_: object) -> list[str]:
+    """Return the pages to read again: all, if links to the studio come or go."""
+    before, env.has_studio = getattr(env, "has_studio", None), has_studio(app)
+    return [] if env.has_studio is before else sorted(env.found_docs)
 
 
 def contributing() -> str:
@@ -137,7 +176,8 @@ def toctree(caption: str, names: list[str]) -> str:
 
 
 def add_contents(app: Any, name: str, source: list[str]) -> None:
-    """Add tables of contents to the start page, made of its links, and to the index of error codes."""
+    """Turn HTML anchors into targets; add tables of contents to the start page and to the index of error codes."""
+    source[0] = re.sub(r'^<a id="([^"]+)"></a>', r"(\1)=\n", source[0], flags=re.MULTILINE)
     if name == "index":
         sections = re.split(r"^## ", source[0], flags=re.MULTILINE)[1:]
         trees = [(section.partition("\n")[0], re.findall(r"\]\(([^)#]+)\.md\)", section)) for section in sections]
@@ -146,3 +186,22 @@ def add_contents(app: Any, name: str, source: list[str]) -> None:
         source[0] = source[0].replace("(../CONTRIBUTING.md)", "(generated/contributing.md)")
     elif name == "errors/README":
         source[0] += "\n" + toctree("", sorted(path.stem for path in (DOCS / "errors").glob("[A-Z][0-9]*.md")))
+
+
+def add_studio(name: str, source: list[str]) -> None:
+    """Add a link to the studio to pages of ``TRY_IT``, and one after each example that is a whole file.
+
+    The studio then shows the files of the page so far. The file of the example is the first, which is opened.
+    """
+    page, home = source[0], "../" * name.count("/") + f"{STUDIO}/index.html"
+    added = []
+    for block, files in files_at(page):
+        pack = in_link(packed({block.name: files.pop(block.name), **files}))
+        added.append((block.end + len("```\n"), f'<a href="{home}#pack={pack}">Open in the studio</a>'))
+    if name in TRY_IT:
+        added.append(
+            (page.index(TRY_IT[name]), f'<a href="{home}">Try it</a> in your browser, without an installation.')
+        )
+    for place, link in sorted(added, reverse=True):
+        page = f"{page[:place]}\n<p>{link}</p>\n\n{page[place:]}"
+    source[0] = page

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from interpreter.base.diagnostics import RulesetError
-    from interpreter.engine.game import Game
+    from interpreter.engine.game import Game, Ruleset
     from interpreter.engine.refusal import IllegalMove
-    from interpreter.engine.ruleset import Ruleset, load
     from interpreter.kernel.chance import Scripted
+    from interpreter.loading.load import load
     from interpreter.lowering.constants import RuleFailure
     from interpreter.pages.notebook import Shell
 
@@ -25,10 +25,10 @@ _HOMES = {
     "Game": "interpreter.engine.game",
     "IllegalMove": "interpreter.engine.refusal",
     "RuleFailure": "interpreter.lowering.constants",
-    "Ruleset": "interpreter.engine.ruleset",
+    "Ruleset": "interpreter.engine.game",
     "RulesetError": "interpreter.base.diagnostics",
     "Scripted": "interpreter.kernel.chance",
-    "load": "interpreter.engine.ruleset",
+    "load": "interpreter.loading.load",
 }
 
 

@@ -10,17 +10,20 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
 from interpreter.base import store
+from interpreter.base.extras import Unavailable
 from interpreter.cli import progress
 from interpreter.compiler.wasm import runner
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.game import Ruleset
 from interpreter.language import parse
 from interpreter.language.parse import remembered
+from interpreter.loading.load import load
 from interpreter.reading import files
 from tests.play.toy import ROOT
 from tests.progress import Progress
@@ -111,3 +114,14 @@ def _drop_what_tests_share() -> None:
     """Drop what the tests of the file before have shared, to limit the memory of workers. At their end their last test
     would still hold some of it."""
     drop_shared()
+
+
+@pytest.fixture(scope="session")
+def pyodide() -> Path:
+    """A folder with Pyodide and the wheels for it. Where they are not to be had, tests are skipped."""
+    from tests.studio.parts import parts
+
+    try:
+        return parts().resolve()
+    except Unavailable as error:
+        pytest.skip(str(error))

@@ -23,11 +23,13 @@ from typing import Any
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.paths import ruleset_roots
 from interpreter.base.source import SourceFile, Span
+from interpreter.bots.policies import Checked, policies_in
 from interpreter.bots.policy import PolicyBot
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.game import Ruleset
 from interpreter.language import core as c
 from interpreter.language.model import Model, RuleLayer, Signature
-from interpreter.language.policies import Checked, Policy, policies_in
+from interpreter.language.preferences import Policy
+from interpreter.language.resolve import owner_word
 from interpreter.language.types import (
     BOOL,
     INT,
@@ -45,6 +47,7 @@ from interpreter.language.types import (
     read_type,
 )
 from interpreter.language.walk import descendants
+from interpreter.loading.load import load
 from interpreter.lowering.constants import RuleFailure
 from interpreter.play.match import Match
 from interpreter.reading.files import Shelf, read_document
@@ -75,13 +78,14 @@ class Writer:
             self.attributes["place"] += graph.place.items()
         for kind in model.card_kinds.values():
             self.attributes[kind.name] = list(kind.attributes.items())
+        self.attributes |= {kind.name: [] for kind in model.kinds.values()}
         for group in model.groups.values():
             unit = isinstance(group.type, HolderType) and model.is_unit(group.type.name)
             type_ = read_type(group.type, unit=unit)
-            if group.owner == "":
+            if group.owner is None:
                 self.globals.append((group.name, type_))
-            elif group.owner == "seat":
-                self.attributes["seat"].append((group.name, type_))
+            elif group.section:
+                self.attributes[owner_word(group.owner)].append((group.own_name, type_))
         self.functions = [s for s in model.signatures.values() if s.form == "is" and s.name not in ("round",)]
         self.verdicts = [s for s in model.signatures.values() if s.form == "permits"]
 
@@ -94,8 +98,7 @@ class Writer:
         for name, type_ in (*scope, *self.globals):
             yield name, type_
             if not type_.optional:
-                key = type_.name if isinstance(type_, CardType) else type_.word
-                yield from ((f"{name}.{word}", of) for word, of in self.attributes.get(key, ()))
+                yield from ((f"{name}.{word}", of) for word, of in self.attributes.get(owner_word(type_), ()))
 
     def items(self, scope: Scope, deep: int) -> tuple[str, Type]:
         """Return a list expression and the type of its items."""
@@ -377,25 +380,23 @@ def wrap(writer: Writer, ruleset: Ruleset, chance: random.Random) -> str:
     text = f"  {rule.name}:\n    wraps: {_file(rule.top, rule.layers)}\n"
     if chance.random() < 0.7:
         text += f"    when: {writer.truth(scope)}\n"
-    header = f"({', '.join(f'{name}: {of}' for name, of in rule.parameters)})"
     match rule.form:
         case "permits":
-            lines = f"{header}:\n" + block(f"require {writer.truth(scope)}\nrequire {base}", 2)
-            return f"{text}    permits: |\n{block(lines, 6)}"
+            return f"{text}    permits: |\n{block(f'require {writer.truth(scope)}{chr(10)}require {base}', 6)}"
         case "is":
             mine = writer.value(rule.result, scope, 1)
             value = f"{base} if {writer.truth(scope, 1)} else {mine}"
             if rule.result == INT and chance.random() < 0.6:
                 value = f"{base} {chance.choice('+-')} ({mine})"
-            return f"{text}    is: |\n{block(f'{header} -> {rule.result}:', 6)}{block(value, 8)}"
+            return f"{text}    is: |\n{block(value, 6)}"
         case _:
-            states = [n for n, g in ruleset.model.groups.items() if g.owner == "" and g.type == INT and n != "round"]
+            states = [n for n, g in ruleset.model.groups.items() if g.owner is None and g.type == INT and n != "round"]
             steps = f"if {writer.truth(scope)}:\n  {base}"
             if states and chance.random() < 0.5:
                 steps = f"if {writer.truth(scope)}:\n  {chance.choice(states)} = {writer.number(scope)}\n{base}"
             elif chance.random() < 0.5:
                 steps = f"let here = {writer.number(scope)}\nif here > 3:\n  {base}\nelse:\n  {base}"
-            return f"{text}    does: |\n{block(f'{header}:', 6)}{block(steps, 8)}"
+            return f"{text}    does: |\n{block(steps, 6)}"
 
 
 def _file(top: RuleLayer, layers: tuple[RuleLayer, ...]) -> str:

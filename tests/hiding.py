@@ -21,6 +21,7 @@ cards:
   plan:
     key: number
     has: {number: int}
+    holds: {mark: {value: step, start: 3}, under: {zone: slip}, owed: {pool: coin}, guess: {value: seat?}}
     is: |
       number
       1
@@ -29,11 +30,26 @@ cards:
       4
       5
       6
-zones: {deck: {of: plan, order: kept, seen: no one, start: all}, pile: {of: plan, order: by number}}
-pools: {bank: {of: coin, start: rest, unlimited: yes, seen: no one}, mine: {of: gem, start: rest, seen: no one}}
+  slip:
+    key: number
+    has: {number: int}
+    is: |
+      number
+      11
+      12
+      13
+zones:
+  slips: {of: slip, order: by number, start: all}
+  pile: {of: plan, order: by number}
+  deck: {of: plan, order: kept, seen: no one, start: all}
+pools:
+  mint: {of: coin, start: 9}
+  bank: {of: coin, start: rest, unlimited: yes, seen: no one}
+  mine: {of: gem, start: rest, seen: no one}
 graph:
   node: town
   has: {colour: int}
+  holds: {trap: {value: step, start: 9, seen: no one}, crypt: {zone: slip, seen: no one}, post: {pool: coin}}
   link: {cost: int}
   length: cost
   place: {price: int}
@@ -114,6 +130,13 @@ NUMBERS = (
     ),
     *("seats[1].purse", "seats[0].purse", "count(seats[1].hand)", "near(a)", "doubled(b)", "total(seats[0].gems)"),
     *("(seats[0].maybe otherwise 3)", "(o.number if o != none else 0)", "sum(c.number for c in deck)", "total(mine)"),
+    *(
+        "first(town).trap",
+        "sum(t.trap for t in town)",
+        "sum(c.mark for c in seats[0].hand)",
+        "sum(count(c.under) for c in plan)",
+    ),
+    *("sum(c.mark + c.owed for c in pile)", "count(first(town).crypt)", "sum(count(c.under) for c in seats[1].hand)"),
     *("(min(c.number for c in seats[0].hand) otherwise 1)", "sum(row)"),
 )
 TESTS = (
@@ -134,6 +157,11 @@ STEPS = (
     *("move take(1, seats[1].hand) to bottom of deck", "move take(1, seats[0].hand) to seats[1].hand", "shuffle deck"),
     *("move 1 from seats[0].purse to bank", "move {} mod 9 from bank to seats[1].purse", "reveal", "settle"),
     *("move 1 of ruby from mine to seats[0].gems", "a = pick from 1 .. 3 as die", "a = chosen(seats[1])", "row = []"),
+    *("first(town).trap = {} mod 60 + 1", "move take(1, slips) to first(town).crypt", "move last(town).crypt to slips"),
+    "for each x in take(1, seats[0].hand):\n  x.mark = {} mod 60 + 1\n  move min(2, mint) from mint to x.owed",
+    "for each x in take(1, deck):\n  x.guess = seats[1]\n  move take(1, slips) to x.under",
+    "for each x in plan where x.under != []:\n  move x.under to slips",
+    "for each x in pile where x.guess != none:\n  move all of x.owed to last(town).post\n  x.guess = none",
     *("b = chosen(seats[0])", "o = none if {} > 3 else first(deck)", "move min({}, 3) from seats[1].purse to bank"),
 )
 BLOCKS = (

@@ -29,11 +29,12 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 from unittest.mock import patch
 
+from wasmtime import wat2wasm
+
 from interpreter.compiler.wasm import runtime_inliner
 from interpreter.compiler.wasm.codec import Codec
-from interpreter.compiler.wasm.instance import text_to_binary
 from interpreter.compiler.wasm.standalone import standalone_module
-from interpreter.engine.ruleset import load
+from interpreter.loading.load import load
 from interpreter.play.table_module import module_builder
 from interpreter.simulate.throughput import Subject
 
@@ -105,7 +106,7 @@ class Module:
         builder.finish()
         text, numbers = standalone_module(builder, first, bots)
         self.file, self._rows = folder / "module.wasm", [str(numbers[part]) for part in ("rows", "row_bytes")]
-        self.file.write_bytes(text_to_binary(text))
+        self.file.write_bytes(bytes(wat2wasm(text)))
         subprocess.run(self._command("compile", 0), check=True)
 
     def _command(self, action: str, games: int) -> list[str]:

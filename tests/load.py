@@ -86,7 +86,7 @@ def _table(base: str, number: int) -> str:
     headers = {"Origin": base, "X-Forwarded-For": _address(number)}
     request = urllib.request.Request(f"{base}/new/{ruleset}", urllib.parse.urlencode(form).encode(), headers)
     page = urllib.request.urlopen(request, timeout=60).read().decode()
-    return str(re.findall(r'href="(/seat/[^"]+)"', page)[-1])
+    return str(re.findall(r'href="\.\.(/seat/[^"]+)"', page)[-1])
 
 
 def _address(number: int) -> str:

@@ -27,7 +27,7 @@ def shown_apart(game: Game, other: Game, player: int) -> tuple[str, object, obje
 
     Boards and views are functions of the visible state: if that is equal, only the pending decision can differ.
     """
-    if game.table.sight.look_alike(game.state, other.state, player):
+    if game.table.sight.shown_apart(game.state, other.state, player) is None:
         return _first_apart(
             {"view": pending(game.table, game.state, player)}, {"view": pending(other.table, other.state, player)}
         )

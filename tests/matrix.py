@@ -5,11 +5,13 @@ The suite plays a part of it (`tests/rulesets/test_matrix.py`). The whole takes 
     python -m tests.matrix
     python -m tests.matrix china-2004 middle-east-2004 --bots greedy --games 20
     python -m tests.matrix --verify --tables 1      # as `regelwerk verify`: no channel tells a seat anything hidden
+    python -m tests.matrix --rules --games 2        # rules of an overlay that come into play on some boards only
 """
 
 from __future__ import annotations
 
 import argparse
+import collections
 import itertools
 import random
 import time
@@ -23,18 +25,17 @@ from interpreter.base.yaml_values import words
 from interpreter.bots.registry import bots_of
 from interpreter.cli.outlets import CHANNELS
 from interpreter.engine.decision import Decision, Option
-from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Game, Ruleset
+from interpreter.loading.unused import reached
 from interpreter.play.match import Match
 from interpreter.reading.files import Document, shelf_for
 from interpreter.reading.ruleset_files import can_have, ids_of, rulesets_of
+from interpreter.testing.rules_in_play import RulesInPlay
 from interpreter.testing.verify import Played, verify
 from tests.games.recorded import call
 
 ROBOTS, BEGINNERS = "power-grid/robots", "power-grid/beginners"
 MOST_SEATS = 6
-MOST_PLANTS = 8
-"""Plants that lie in the market at most while somebody decides."""
 
 
 class Table(NamedTuple):
@@ -88,6 +89,16 @@ def tables(ruleset: str, overlays: tuple[str, ...], loaded: Ruleset) -> Iterator
         yield from (Table(ruleset, overlays, players, number) for number in robots)
 
 
+def out_of_force(overlay: str, loaded: Ruleset) -> Iterator[str]:
+    """Yield the rules of an overlay that no game can call, though no statement of another file says why."""
+    live = reached(loaded.model, loaded.program.reach, ())
+    for rule in loaded.model.rules.values():
+        for number, layer in enumerate(rule.layers):
+            above = rule.layers[number + 1 :]
+            if layer.file == overlay and layer.id not in live and not any(other.all_cites for other in above):
+                yield rule.name
+
+
 class Checks:
     """Watcher of the plant market.
 
@@ -108,7 +119,8 @@ class Checks:
         if decision.name in ("nominate", "answer"):
             self.row, self.market = list(call(game, "for_sale")), list(call(game, "plants_on_market"))
             assert self.row or decision.name == "answer", "somebody is asked to offer a plant, and none is for sale"
-            assert len(self.market) <= MOST_PLANTS, self.market
+            sizes = game.ruleset.model.tables["market_size"].cells.values()
+            assert len(self.market) <= max(size for size in sizes if isinstance(size, int)), self.market
         elif decision.name in ("scrap", "discard"):
             market = list(call(game, "plants_on_market"))
             (sold,) = set(self.market) - set(market)
@@ -150,17 +162,21 @@ def main() -> None:
     parser.add_argument("--games", type=int, default=1, help="games of each table")
     parser.add_argument("--bots", default="random")
     parser.add_argument("--verify", action="store_true", help="search for faults, in all channels")
+    parser.add_argument("--rules", action="store_true", help="compare which rules of an overlay come into play")
     parser.add_argument("--tables", type=int, metavar="N", help="only N tables, drawn by seed, of each set of overlays")
     parser.add_argument("--seconds", type=float, metavar="N", help="with --verify, at most so long for a game")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     failed = 0
+    played_on: dict[str, dict[str, set[str]]] = collections.defaultdict(dict)
     for ruleset, each in itertools.groupby(combinations(), key=lambda combination: combination[0]):
         if arguments.rulesets and ruleset not in arguments.rulesets:
             continue
-        began, played = time.perf_counter(), 0
+        began, number = time.perf_counter(), 0
         for _, overlays in each:
-            loaded = interpreter.load(ruleset, overlays)
+            loaded, rules = interpreter.load(ruleset, overlays), RulesInPlay()
+            if arguments.rules and len(overlays) != 1:
+                continue
             all_tables = list(tables(ruleset, overlays, loaded))
             random.Random(f"{arguments.seed} {ruleset} {overlays}").shuffle(all_tables)
             for table in all_tables[: arguments.tables]:
@@ -169,12 +185,21 @@ def main() -> None:
                         if arguments.verify:
                             verified(table, loaded, seed, arguments.seconds)
                         else:
-                            play(table, loaded, arguments.bots, seed)
+                            game = play(table, loaded, arguments.bots, seed)
+                            assert not arguments.rules or rules.repeat(game)
                     except Exception as wrong:
                         failed += 1
                         print(f"{table}, seed {seed}: {type(wrong).__name__}: {wrong}", flush=True)
-                    played += 1
-        print(f"{ruleset}: {played} games, {time.perf_counter() - began:.0f} s", flush=True)
+                    number += 1
+            if arguments.rules:
+                names = {name for name, rule in loaded.model.rules.items() if rule.layers[0].file == overlays[0]}
+                played = {name.partition(" of ")[0] for name in names - set(rules.unplayed)}  # local to a file
+                played_on[overlays[0]][ruleset] = played
+        print(f"{ruleset}: {number} games, {time.perf_counter() - began:.0f} s", flush=True)
+    for overlay, boards in played_on.items():
+        for ruleset, names in boards.items():
+            if missing := set().union(*boards.values()) - names:
+                print(f"{ruleset} with {overlay}: not in play, as elsewhere: {', '.join(sorted(missing))}")
     for ruleset, overlay in without_rulebook():
         try:
             interpreter.load(ruleset, [overlay])

@@ -58,9 +58,9 @@ class Level(IntEnum):
 
 
 # Keywords in positions where an expression may start; an expression that starts with one is put in brackets.
-DRAWING = frozenset({"pick", "shuffled"})
-AFTER_LET = DRAWING | {"roll"}
+DRAWING = frozenset({"pick", "shuffled", "roll"})
 AFTER_IF = frozenset({"let"})
+AFTER_BY = frozenset({"each"})
 AFTER_MOVE = frozenset({"all"}) | DRAWING
 AFTER_TO = frozenset({"top", "bottom", "new"})
 AFTER_KEY = frozenset({"as"})
@@ -99,7 +99,7 @@ def _type(node: nodes.Type) -> str:
 def _lines(node: nodes.Statement | Text) -> list[str]:
     match node:
         case nodes.Function(_, body):
-            return _lines(body) if isinstance(body, nodes.Block) else [_expression(body)]
+            return _lines(body) if isinstance(body, nodes.Block) else [_expression(body, reserved=STATEMENTS)]
         case nodes.Procedure(_, body):
             return _lines(body)
         case nodes.Verdict(_, lines):
@@ -154,7 +154,7 @@ def _lines(node: nodes.Statement | Text) -> list[str]:
         case nodes.Choose():
             context = f"({_joined(node.context)})" if node.context else ""
             manner = (", repeatedly" if node.repeatedly else "") + (", sealed" if node.sealed else "")
-            by = _expression(node.seat, Level.DISJUNCTION)
+            by = _expression(node.seat, Level.DISJUNCTION, NOTHING if node.each else AFTER_BY)
             if node.each:
                 by, manner = f"each {node.each} in {by}{_where(node.test)}", ", at once"
             return [f"choose {node.name}{context} by {by}{manner}:", *_indented(*node.alternatives)]
@@ -162,11 +162,8 @@ def _lines(node: nodes.Statement | Text) -> list[str]:
             return [f"at {node.edge} of {'next ' if node.edge == 'start' else ''}{node.of}:", *_indented(node.body)]
         case nodes.Let():
             if node.type is None:
-                return [f"let {node.name} = {_expression(node.value, reserved=AFTER_LET)}"]
+                return [f"let {node.name} = {_expression(node.value, reserved=DRAWING)}"]
             return [f"let {node.name}: {_type(node.type)} = {_expression(node.value)}"]
-        case nodes.Roll():
-            number, items = _expression(node.number), _expression(node.items)
-            return [f"let {node.name} = roll {number} from {items} as {node.chance}"]
         case nodes.Assign():
             target = _expression(node.target, Level.POSTFIX, STATEMENTS)
             reserved = DRAWING if node.operator == "=" else NOTHING
@@ -302,8 +299,9 @@ def _bare(node: nodes.Expr) -> tuple[Level, str]:
         case nodes.Call():
             return Level.POSTFIX, f"{node.name}({_list(node.arguments, node.names)})"
         case nodes.Drawn():
-            how = "pick from" if node.how == "pick" else node.how
-            return Level.POSTFIX, f"{how} {_expression(node.items)} as {node.chance}"
+            number = f" {_expression(node.number)}" if node.number is not None else ""
+            from_ = " from" if node.how != "shuffled" else ""
+            return Level.POSTFIX, f"{node.how}{number}{from_} {_expression(node.items)} as {node.chance}"
         case nodes.Aggregate():
             return Level.POSTFIX, f"{node.name}({_aggregate_content(node)})"
         case nodes.ListLiteral():

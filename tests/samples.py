@@ -34,11 +34,16 @@ from click.testing import CliRunner
 from interpreter.cli.main import cli
 from interpreter.language.parse import remembered
 
-__all__ = ["Done", "Sample", "Session", "follow", "matches", "samples"]
+__all__ = ["Done", "Sample", "Session", "files_at", "follow", "matches", "samples"]
 
 _FENCE = re.compile(r"^```([a-z]+)(?: +(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHELL = re.compile(r"[|<>;&$`*]")
 """What only a shell understands: a line without it is taken apart here, which is faster."""
+_WHOLE = re.compile("^language:", re.MULTILINE)
+"""What each file of rules has, and an excerpt has not."""
+_BEGINS, _LOOKS = (re.compile(rf"^regelwerk {word}.*\n", re.MULTILINE) for word in ("new ", "(?!new )"))
+"""Commands that begin files, and commands that look at them."""
+_DELETED = re.compile("^rm (.*)$", re.MULTILINE)
 _FAILED = re.compile(r"\b[1-9]\d* (errors?|failed)\b")
 _PLAIN = {"NO_COLOR": "1", "COLUMNS": "120", "LC_ALL": "C.UTF-8"}
 
@@ -57,6 +62,26 @@ class Sample:
     def end(self) -> int:
         """Return the offset of the end of the text."""
         return self.start + len(self.text)
+
+    @property
+    def is_file(self) -> bool:
+        """Return whether the block writes or changes a file, which is its name."""
+        return bool(self.name) and self.kind in ("yaml", "csv", "diff")
+
+    def write(self, folder: Path) -> None:
+        """Write or change the file. Raises :class:`ValueError` if a change does not fit."""
+        file, text = folder / self.name, self.text
+        if self.kind == "diff":
+            before, lines = file.read_text(encoding="utf-8"), text.splitlines(keepends=True)
+            old = "".join(line[1:] or "\n" for line in lines if line[:1] != "+")
+            new = "".join(line[1:] or "\n" for line in lines if line[:1] != "-")
+            if before.count(old) != 1:
+                raise ValueError(
+                    f"line {self.line}: these lines stand {before.count(old)} times in {self.name}, want once"
+                )
+            text = before.replace(old, new)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
 
 
 def samples(page: str) -> list[Sample]:
@@ -136,10 +161,8 @@ def follow(page: str, session: Session) -> Iterator[Done]:
     """Follow a page, block by block, and yield the results of its commands."""
     blocks = samples(page)
     for block, after in zip(blocks, [*blocks[1:], None], strict=True):
-        if block.kind in ("yaml", "csv") and block.name:
-            _write(session.folder / block.name, block.text)
-        elif block.kind == "diff" and block.name:
-            _change(session.folder / block.name, block)
+        if block.is_file:
+            block.write(session.folder)
         elif block.kind == "sh":
             status, told = session.run(block.text)
             if after is None or after.kind != "text" or page[block.end : after.start].strip() != "```\n\n```text":
@@ -149,19 +172,33 @@ def follow(page: str, session: Session) -> Iterator[Done]:
                 yield Done(block, told, after, fault if matches(after.text, told) else f"want\n{after.text}")
 
 
-def _write(file: Path, text: str) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")
+def files_at(page: str) -> Iterator[tuple[Sample, dict[str, str]]]:
+    """Yield the blocks of a page that are whole files of rules, each with all files that its reader has when the
+    program looks at them. Files that the page deletes or replaces later are left out.
 
+    Of the commands, only those run that begin files: ``regelwerk new``.
+    """
+    blocks, hidden = samples(page), {name for names in _DELETED.findall(page) for name in names.split()}
+    hidden |= {block.name for block in blocks if block.kind == "yaml"}
+    waiting = [block for block in blocks if block.kind == "yaml" and block.name and _WHOLE.search(block.text)]
+    with tempfile.TemporaryDirectory() as new:
+        session = Session(Path(new))
 
-def _change(file: Path, block: Sample) -> None:
-    text = file.read_text(encoding="utf-8")
-    lines = block.text.splitlines(keepends=True)
-    old = "".join(line[1:] or "\n" for line in lines if line[:1] != "+")
-    new = "".join(line[1:] or "\n" for line in lines if line[:1] != "-")
-    if text.count(old) != 1:
-        raise ValueError(f"line {block.line}: these lines stand {text.count(old)} times in {block.name}, want once")
-    file.write_text(text.replace(old, new), encoding="utf-8")
+        def files() -> dict[str, str]:
+            paths = {path.relative_to(new).as_posix(): path for path in sorted(session.folder.rglob("*.*"))}
+            return {name: path.read_text(encoding="utf-8") for name, path in paths.items() if name not in hidden}
+
+        for block in blocks if waiting else ():
+            if block.is_file:
+                block.write(session.folder)
+                hidden.discard(block.name)
+            elif block.kind == "sh":
+                while waiting and waiting[0].start < block.start and _LOOKS.search(block.text):
+                    yield waiting.pop(0), files()
+                status, told = session.run("".join(_BEGINS.findall(block.text)))
+                if status:
+                    raise ValueError(f"line {block.line}: {told}")
+        yield from ((block, files()) for block in waiting)
 
 
 def main() -> int:

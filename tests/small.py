@@ -6,11 +6,11 @@ import random
 import textwrap
 from pathlib import Path
 
-from interpreter.base.diagnostics import RulesetError, render, to_json
-from interpreter.engine.game import Game
-from interpreter.engine.pipeline import Examined, examine
-from interpreter.engine.ruleset import Ruleset, find, load
+from interpreter.base.diagnostics import RulesetError, render
+from interpreter.engine.game import Game, Ruleset
 from interpreter.engine.views import board_of
+from interpreter.loading.load import find, load
+from interpreter.loading.pipeline import Examined, examine
 from interpreter.lowering.constants import RuleFailure
 from interpreter.reading.files import Shelf
 
@@ -140,7 +140,7 @@ def outcome(path: Path, people: int = 2) -> str:
     except RulesetError as refused:
         for diagnostic in refused.diagnostics:
             assert render(diagnostic)
-            assert to_json(diagnostic)
+            assert diagnostic.as_data()
         return "\n".join(f"{d.code} {d.message}" for d in refused.diagnostics if d.severity == "error")
     fast, plain = (told(ruleset, people, plain=plain) for plain in (False, True))
     assert fast == plain

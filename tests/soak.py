@@ -22,8 +22,7 @@ from typing import Any
 
 import interpreter
 from interpreter.bots.registry import bots_of
-from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Game, Ruleset
 from interpreter.kernel.effects import CHOICE, MARK, NOTE
 from interpreter.play.match import Match
 from tests import drawn

@@ -17,8 +17,8 @@ from time import process_time
 from interpreter.bots.player import Bot, Code, Stream
 from interpreter.bots.registry import bots_of
 from interpreter.engine.decision import Decision, Option
-from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.game import Game, Ruleset
+from interpreter.loading.load import load
 from interpreter.play.match import Match
 from interpreter.simulate.confidence import share_interval
 

@@ -18,8 +18,10 @@ from interpreter.bots import registry
 from interpreter.language.parse import Trees
 from interpreter.reading.files import Shelf
 
-__all__ = ["TIMES", "TREES", "drop_if_grown", "drop_shared", "rule_text", "ruleset_paths", "shared"]
+__all__ = ["ENVELOPES", "TIMES", "TREES", "drop_if_grown", "drop_shared", "rule_text", "ruleset_paths", "shared"]
 
+ENVELOPES = str(Path(__file__).parent / "cases" / "envelopes" / "envelopes.yaml")
+"""A small ruleset in which seats bid sealed, one after another."""
 TIMES = int(os.environ.get("REGELWERK_FUZZ", "1"))
 """Factor of the number of random examples, for long runs."""
 TREES = Trees()

@@ -23,11 +23,11 @@ import pytest
 from interpreter.authoring.validator import check_rooms, spoken_in, unknown_words
 from interpreter.base.codes import meanings
 from interpreter.base.diagnostics import Diagnostic, Note, render, unique
-from interpreter.engine.pipeline import examine
-from interpreter.engine.ruleset import find, load
 from interpreter.language.translations import sayable_in
 from interpreter.lint.checks import lint
 from interpreter.lint.compositions import compositions
+from interpreter.loading.load import find, load
+from interpreter.loading.pipeline import examine
 from interpreter.lowering.constants import RuleFailure
 from interpreter.reading.files import Shelf, shelf_for
 from interpreter.testing.coverage import check_waivers, waivers_of
@@ -103,7 +103,7 @@ MADE: dict[str, Callable[[Path], None]] = {
 """Cases with files that are made when they are needed."""
 
 
-def _set_up(tmp_path: Path, case: str) -> Path:
+def set_up(tmp_path: Path, case: str) -> Path:
     root = tmp_path / "rulesets"
     shutil.copytree(BAD / "_base", root)
     (root / "pond/overlays").mkdir()
@@ -113,7 +113,7 @@ def _set_up(tmp_path: Path, case: str) -> Path:
     return root
 
 
-def _said(root: Path) -> list[Diagnostic]:
+def said_of(root: Path) -> list[Diagnostic]:
     """All that is said about the game below a folder; if it is right, what stops a game or could be said better."""
     shelf = Shelf([root])
     document, found = shelf.read("ruleset", "pond")
@@ -170,10 +170,10 @@ def _no_longer_than_a_minute() -> Iterator[None]:
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_author_sees(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    root = _set_up(tmp_path, case)
+    root = set_up(tmp_path, case)
     monkeypatch.chdir(root)
     started = time.process_time()
-    found = find("pond/nowhere.yaml")[2] if case == "E030-no-such-path" else _said(root)
+    found = find("pond/nowhere.yaml")[2] if case == "E030-no-such-path" else said_of(root)
     assert (
         time.process_time() - started < 10
     )  # a second or two at most; machines that run many tests at once are slower
@@ -188,7 +188,7 @@ def test_the_author_sees(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_the_game_that_the_cases_spoil_is_fine(tmp_path: Path) -> None:
     root = tmp_path / "rulesets"
     shutil.copytree(BAD / "_base", root)
-    assert _said(root) == []
+    assert said_of(root) == []
 
 
 # --- whatever else somebody may try -----------------------------------------------------------------------------------
@@ -242,11 +242,11 @@ HOSTILE: dict[str, bytes] = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_whatever_a_file_holds_the_author_is_told(name: str, tmp_path: Path) -> None:
-    root = _set_up(tmp_path, "E101-unknown-key")
+    root = set_up(tmp_path, "E101-unknown-key")
     rest = b"x" * 50_000_000 if name == "fifty megabytes" else b""
     (root / "pond/overlays/bad.yaml").write_bytes(HOSTILE[name] + rest)
     started = time.process_time()
-    found = _said(root)
+    found = said_of(root)
     assert time.process_time() - started < 10
     assert any(diagnostic.severity == "error" for diagnostic in found)
     assert all(len(line) < 400 for diagnostic in found for line in render(diagnostic).splitlines())

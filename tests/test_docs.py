@@ -19,11 +19,11 @@ from click.testing import CliRunner
 import interpreter
 from interpreter.base.source import SourceFile
 from interpreter.cli.main import cli
-from interpreter.engine.ruleset import load
 from interpreter.language.builtins import FUNCTIONS, OWN_TYPES, OWN_VALUES
 from interpreter.language.declare import OWN_CELLS
 from interpreter.language.file_layout import tidy
 from interpreter.language.grammar import RESERVED_WORDS, grammar
+from interpreter.loading.load import load
 from interpreter.reading.files import KINDS
 from interpreter.reading.schema import check_schema
 from interpreter.reading.yaml import read_yaml
@@ -234,7 +234,8 @@ def test_every_sample_of_the_reference_is_well_formed() -> None:
         kind = keys[0] if keys else "map" if is_map else "family" if is_family else "edition"
         head = "" if keys else f"{kind}: x\n" if is_family else f"{kind}: x/y\n"
         extends = "extends: x\n" if kind == "edition" else ""
-        file = SourceFile("sample", f"language: 2\n{head}{extends}{sample.text}")
+        is_whole = "language" in parts
+        file = SourceFile("sample", sample.text if is_whole else f"language: 2\n{head}{extends}{sample.text}")
         whole, wrong = read_yaml(file)
         assert whole is not None
         wrong += [each for each in check_schema(kind, whole) if each.code != "E102"] + tidy(file)[1]
@@ -266,16 +267,21 @@ USERS |= {
     for board in (
         "Australia",
         "Benelux",
+        "Brazil",
         "Bremen",
         "Central Europe",
         "China",
+        "Europe",
         "India",
         "Japan",
         "Korea",
         "Manhattan",
         "Middle East",
+        "Northern Europe",
         "Quebec",
         "Russia",
+        "South Africa",
+        "Spain & Portugal",
         "UK & Ireland",
     )
 }

@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from interpreter.base.paths import ruleset_roots
-from interpreter.bots.registry import bots_of
+from interpreter.bots.registry import bots_of, default_bots
 from interpreter.cli.main import cli
-from interpreter.engine.ruleset import load
+from interpreter.loading.load import load
 from interpreter.play.match import Match
 from interpreter.reading.files import Shelf
 
@@ -49,5 +49,5 @@ def test_scenarios_prove_each_sentence_of_an_example(folder: Path) -> None:
 @pytest.mark.parametrize(("folder", "path"), GAMES, ids=[path.stem for _, path in GAMES])
 def test_bots_play_an_example(folder: Path, path: Path) -> None:
     ruleset = load(path, shelf=Shelf([folder, *ruleset_roots()], ahead=1))
-    for players, bot in ((ruleset.players.low, "sensible"), (ruleset.players.high, "random")):
+    for players, bot in ((ruleset.players.low, default_bots(ruleset)), (ruleset.players.high, "random")):
         assert Match(ruleset, bots_of(bot, ruleset, players), seed=players).play() is not None, (players, bot)

@@ -18,15 +18,16 @@ import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from interpreter.base.diagnostics import RulesetError, render, to_json
+from interpreter.base.diagnostics import RulesetError, render
 from interpreter.base.paths import ruleset_roots
 from interpreter.base.source import SourceFile
 from interpreter.compiler.wasm import assemble
-from interpreter.engine.pipeline import examine
-from interpreter.engine.ruleset import Ruleset, find, load
+from interpreter.engine.game import Ruleset
 from interpreter.engine.setup import default_settings, set_up
 from interpreter.kernel.chance import Seeded
 from interpreter.language import nodes as n
+from interpreter.loading.load import find, load
+from interpreter.loading.pipeline import examine
 from interpreter.lowering.constants import RuleFailure
 from interpreter.plain import closures
 from interpreter.reading.files import KINDS, Shelf, read_document
@@ -90,7 +91,7 @@ def test_any_text_is_a_document_or_diagnostics(text: str) -> None:
     assert document is not None or found
     for diagnostic in found:
         assert render(diagnostic)
-        assert to_json(diagnostic)
+        assert diagnostic.as_data()
     if document is not None:
         examine(Shelf(ruleset_roots()), document)
 

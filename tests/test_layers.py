@@ -29,6 +29,7 @@ ROOMS = (
     ("compiler",),
     ("engine",),
     ("bots",),
+    ("loading",),
     ("play",),
     ("simulate",),
     ("testing",),
@@ -38,6 +39,7 @@ ROOMS = (
     ("drawing",),
     ("pages", "editor", "protocol", "rl"),
     ("serve",),
+    ("studio",),
 )
 """Rooms from bottom to top: each may import those before it. Rooms of one line do not know each other."""
 
@@ -57,6 +59,7 @@ THIRD_PARTIES = {
     "rich": ("cli/",),
     "pygls": ("editor/server.py",),
     "lsprotocol": ("editor/server.py",),
+    "networkx": ("authoring/foreign_maps.py",),
     "wasmtime": ("compiler/wasm/",),
     "duckdb": ("simulate/flat_tables.py",),
     "distributed": ("simulate/cluster.py",),
@@ -67,10 +70,11 @@ THIRD_PARTIES = {
     "gymnasium": ("rl/aec.py", "rl/vector.py"),
     "pyspiel": ("rl/spiel.py",),
     "open_spiel": ("rl/spiel.py",),
-    "starlette": ("serve/web.py", "serve/connections.py"),
-    "jinja2": ("serve/table_page.py",),
-    "markupsafe": ("serve/table_page.py",),
-    "uvicorn": ("cli/commands/serve.py", "serve/connections.py"),
+    "starlette": ("serve/web.py", "serve/connections.py", "serve/limits.py", "studio/", "cli/serving.py"),
+    "jinja2": ("serve/table_page.py", "studio/pane.py"),
+    "markupsafe": ("serve/table_page.py", "serve/web.py", "studio/"),
+    "segno": ("serve/web.py",),
+    "uvicorn": ("cli/serving.py", "serve/connections.py"),
 }
 """Where a library may be imported. What is not listed may be imported everywhere, in the function that needs it."""
 
@@ -191,3 +195,15 @@ def test_a_game_is_recognised(text: str) -> None:
 @pytest.mark.parametrize("text", ["capacity", "forbidden", "boiled", "explanation", "stage", "forbids", "planted"])
 def test_other_words_are_no_game(text: str) -> None:
     assert not GAME_WORDS.search(text)
+
+
+def test_a_server_asks_types_and_not_their_words() -> None:
+    """Only the text form of a thing on a page has the word of its type."""
+    asking = set()
+    for path in sorted((PACKAGE / "serve").glob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and node.attr == "word" and node not in called:
+                asking.add((path.name, ast.unparse(node)))
+    assert asking == {("pointing.py", "self.type.word"), ("pointing.py", "each.word")}

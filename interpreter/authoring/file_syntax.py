@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.yaml_values import is_nothing
 from interpreter.language.parse import parse_as
-from interpreter.language.policies import is_nothing
 from interpreter.language.texts import parsed, printed
 from interpreter.reading.files import Document
 from interpreter.sections.lookup import forms_in

@@ -6,22 +6,27 @@ them. The templates are in ``templates``.
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from math import isqrt
 from pathlib import Path
+from statistics import mean
 from string import ascii_uppercase
+from textwrap import fill
+from unicodedata import normalize
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from interpreter.authoring.foreign_maps import Board
 from interpreter.base.paths import schema_folder
+from interpreter.base.plain_data import json_of
+from interpreter.base.plurals import quoted
 from interpreter.base.source import Excerpt, SourceFile
 from interpreter.base.yaml_values import word
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
 from interpreter.language.types import KindType
 from interpreter.reading.files import Document, place_of, read_document
 from interpreter.reading.printed_tables import PrintedTable, read_printed
@@ -78,8 +83,11 @@ def new_edition(name: str, title: str, root: Path, base: Ruleset) -> list[NewFil
     ]
 
 
-def new_map(name: str, title: str, root: Path, base: Ruleset) -> list[NewFile]:
-    """Return a map with as many placeholder nodes as that of a ruleset, and a ruleset if its family makes none."""
+def new_map(
+    name: str, title: str, root: Path, base: Ruleset, board: Board | None = None, size: int | None = None
+) -> list[NewFile]:
+    """Return a map, and a ruleset if its family makes none. It has the nodes and links of a board, with regions of
+    about ``size`` nodes where the board has none; else as many placeholders as the map of a ruleset."""
     graph, family = base.model.graph, base.composition.family
     document = _part(base, "map")
     if graph is None or document is None:
@@ -88,19 +96,46 @@ def new_map(name: str, title: str, root: Path, base: Ruleset) -> list[NewFile]:
     if nodes is None or links is None:
         raise Unfit(f"the map of `{base.id}` has no nodes and links of its own, so its size is not known")
     members = dict(_open_kinds(base, document))
-    kinds = [f"  {kind}: [{', '.join(names)}]" for kind, names in members.items()]
     columns = {
-        cell.text: members[type_.name]
+        cell.text: type_.name
         for cell in nodes.header
         if isinstance(type_ := graph.attributes.get(cell.text), KindType) and type_.name in members
     }
-    names = [_node_name(graph.node, number, len(nodes.rows)) for number in range(len(nodes.rows))]
+    at_nodes, at_links = board.columns() if board is not None else _placeholders(graph.node, len(nodes.rows))
+    count = len(at_nodes["name"])
+    if board is not None and graph.length in graph.link and graph.length not in at_links:
+        costs = [cost for row in graph.links if isinstance(cost := row.values[graph.length], int)]
+        at_links[graph.length] = board.costs(mean(costs or [1]))
+    for column, kind in columns.items():
+        if column in at_nodes:
+            words = _as_words(at_nodes[column], kind)
+            members[kind], at_nodes[column] = list(words.values()), [words[text] for text in at_nodes[column]]
+        elif board is not None:
+            regions = board.regions(size or -(-len(nodes.rows) // len(members[kind])))
+            members[kind] = [f"{kind}_{number + 1}" for number in range(max(regions) + 1)]
+            at_nodes[column] = [members[kind][number] for number in regions]
+        else:
+            at_nodes[column] = [members[kind][number * len(members[kind]) // count] for number in range(count)]
+    kinds = [f"  {kind}: [{', '.join(names)}]" for kind, names in members.items()]
+    heads = [cell.text for cell in nodes.header if cell.text not in ("places", "x", "y")]
+    heads += [axis for axis in ("x", "y") if axis in at_nodes]
+    link_heads = [cell.text for cell in links.header]
+    about = "placeholder nodes and links: replace them"
+    origin = f"The rows below are placeholders, as many as in the map of {base.id}: replace them with your own."
+    if board is not None:
+        copied = sorted({*heads, *link_heads} - {*at_nodes, *at_links})
+        board.notes += [f"values of the map of `{base.id}`: {', '.join(quoted(copied))}"] if copied else []
+        about = f"{count} nodes, {len(at_links['from'])} links"
+        origin = f"Read from {'; '.join([board.source, *board.notes])}."
+    origin += f" `x` and `y` are the position of a {graph.node} on the picture (right and down, in any unit)."
+    origin += " `regelwerk fmt` aligns the columns."
     parts = {**_parts(base), "map": f"{family}/{name}"}
     known = {"title": title, "quoted": _quoted(title), "node": graph.node, "ruleset": base.id}
     known |= {"kinds": "\nkinds:\n" + "\n".join(kinds) + "\n" if kinds else "", "graph": _graph(document)}
-    known |= {"nodes": _rows(_nodes(nodes, names, columns)), "links": _rows(_links(links, names))}
+    known |= {"origin": fill(origin, 130, initial_indent="# ", subsequent_indent="# ")}
+    known |= {"nodes": _rows(_filled(at_nodes, nodes, heads)), "links": _rows(_filled(at_links, links, link_heads))}
     known |= {"tables": "".join(_tables(base, document, members))}
-    made = [_file(root, "map", f"{family}/{name}", "map.yaml", "placeholder nodes and links: replace them", known)]
+    made = [_file(root, "map", f"{family}/{name}", "map.yaml", about, known)]
     takers = (file for file in base.shelf.documents("rulesets") if file.id.partition("/")[0] == family)
     if any("maps" not in file.root for file in takers):
         return made
@@ -131,11 +166,11 @@ def _file(root: Path, kind: str, id: str, template: str, about: str, known: dict
     """Return a file from its template. Replaces each `«name»` by the value of that name."""
     file = NewFile(kind, id, "", about)
     schema = _schema(root, file.place, kind)
-    text = _filled(template, {"schema": schema, "id": id, **known})
+    text = _from_template(template, {"schema": schema, "id": id, **known})
     return replace(file, text=text if schema else text.partition("\n")[2].removeprefix("#\n"))
 
 
-def _filled(template: str, known: dict[str, str]) -> str:
+def _from_template(template: str, known: dict[str, str]) -> str:
     text = files("interpreter.authoring").joinpath("templates", template).read_text(encoding="utf-8")
     return re.sub("«([a-z]+)»", lambda match: known[match[1]], text)
 
@@ -152,7 +187,7 @@ def _schema(root: Path, place: str, kind: str) -> str:
 def _quoted(text: str) -> str:
     """Return a title or id as YAML, quoted if it could be read as something else."""
     is_plain = re.fullmatch(r"[^\W_][\w ,.()/-]*", text) and not re.fullmatch(r"[0-9]+|true|false|null", text)
-    return text if is_plain else json.dumps(text, ensure_ascii=False)
+    return text if is_plain else json_of(text)
 
 
 def _ruleset(root: Path, folder: str, name: str, title: str, parts: dict[str, str], about: str) -> NewFile:
@@ -170,7 +205,7 @@ def _over(root: Path, kind: str, name: str, title: str, base: Ruleset, about: st
     known |= {"over": edition.id if edition else family, "phase": phase}
     known |= {"origin": base.composition.layers("rules", phase)[0].file}
     known |= {"word": re.sub(r"\W", "_", name if name[0].isalpha() else f"{kind}_{name}")}
-    known["layer"] = _filled("layer.yaml", known).rstrip("\n")
+    known["layer"] = _from_template("layer.yaml", known).rstrip("\n")
     return _file(root, kind, f"{family}/{name}", f"{kind}.yaml", about, known)
 
 
@@ -200,6 +235,17 @@ def _graph(document: Document) -> str:
     text = document.file.text[entry.key.span.start : entry.value.span.end].rstrip()
     text = re.sub(r"\n +(pieces|cites):.*|, *pieces: *\d+|, *cites: *\[[^]]*\]", "", text)
     return "" if re.fullmatch(r"graph:\s*{?\s*amends: *[\w/-]+}?", text) else f"\n{text}\n"
+
+
+def _as_words(texts: Iterable[str], kind: str) -> dict[str, str]:
+    """Return a member of a kind for each text: its letters without marks, or a number."""
+    words: dict[str, str] = {}
+    for text in texts:
+        letters = normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
+        word = re.sub(r"[^a-z0-9]+", "_", letters).strip("_")
+        usable = word[:1].isalpha() and (word not in words.values() or text in words)
+        words.setdefault(text, word if usable else f"{kind}_{len(words) + 1}")
+    return words
 
 
 def _table(value: Scalar | None) -> PrintedTable | None:
@@ -248,34 +294,28 @@ def _node_name(node: str, number: int, count: int) -> str:
     return f"{node.replace('_', ' ').capitalize()} {letter}{column + 1}"
 
 
-def _nodes(table: PrintedTable, names: list[str], members: dict[str, list[str]]) -> Iterator[list[str]]:
-    """Yield a row for each name. The nodes of each member of a kind are contiguous."""
-    head = [cell.text for cell in table.header if cell.text not in ("places", "x", "y")]
-    yield [*head, "x", "y"]
-    for number, (name, row) in enumerate(zip(names, table.rows, strict=True)):
-        known = {column.text: cell.text for column, cell in zip(table.header, row, strict=True)}
-        known |= {column: all[number * len(all) // len(names)] for column, all in members.items()}
-        known["name"] = name
-        down, right = _spot(number, len(names))
-        yield [*(known[column] for column in head), str(60 + 120 * right), str(60 + 120 * down)]
-
-
-def _links(table: PrintedTable, names: list[str]) -> Iterator[list[str]]:
-    """Yield links to the right and down, with the values of the links of the other map."""
-    head = [cell.text for cell in table.header]
-    yield head
-    spots = {_spot(number, len(names)): name for number, name in enumerate(names)}
+def _placeholders(node: str, count: int) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Return columns of nodes on a grid, and of links to the right and down."""
+    names = [_node_name(node, number, count) for number in range(count)]
+    spots = {_spot(number, count): name for number, name in enumerate(names)}
+    nodes = {"name": names, "x": [str(60 + 120 * x) for _, x in spots], "y": [str(60 + 120 * y) for y, _ in spots]}
     pairs = [
         (name, spots[neighbour])
         for (row, column), name in spots.items()
         for neighbour in ((row, column + 1), (row + 1, column))
         if neighbour in spots
     ]
-    for number, (name, neighbour_name) in enumerate(pairs):
-        values = table.rows[number % len(table.rows)]
-        known = {column.text: cell.text for column, cell in zip(table.header, values, strict=True)}
-        known |= {"from": name, "to": neighbour_name}
-        yield [known[column] for column in head]
+    return nodes, {"from": [start for start, _ in pairs], "to": [end for _, end in pairs]}
+
+
+def _filled(columns: dict[str, list[str]], table: PrintedTable, heads: list[str]) -> Iterator[list[str]]:
+    """Yield rows with the columns, and for other ones with the values of the other map."""
+    yield heads
+    for number in range(len(next(iter(columns.values())))):
+        row = table.rows[number % len(table.rows)]
+        known = {column.text: cell.text for column, cell in zip(table.header, row, strict=True)}
+        known |= {head: column[number] for head, column in columns.items()}
+        yield [known[head] for head in heads]
 
 
 def _rows(rows: Iterator[list[str]]) -> str:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from interpreter.authoring.validation_result import Found, Validation
+from interpreter.authoring.validation_result import Validation
 from interpreter.base.cycles import no_search
 from interpreter.engine.answers import kept_answers
-from interpreter.engine.cache import kept_trees
+from interpreter.engine.kept_texts import kept_trees
 from interpreter.language.parse import Trees, remembered
-from interpreter.reading.dependencies import Now
+from interpreter.reading.dependencies import at_one_moment
 
 __all__ = ["Validation", "validate"]
 
@@ -23,16 +23,17 @@ def validate(
     trees: Trees | None = None,
     tell: Callable[[str], object] = str,
 ) -> Validation:
-    """Validate targets, named by path or id, and all files below folders. Without targets, validate everything."""
-    now, overlays = Now(), tuple(overlays)
+    """Validate targets, named by path or id, and all files below folders. Without targets, validate everything.
+    ``tell`` is called with the name of each ruleset before it is checked."""
+    overlays = tuple(overlays)
 
-    def found() -> Found:
+    def found() -> Validation:
         from interpreter.authoring.validator import validated
 
-        validation = Validation(tell=tell)
+        validation = Validation()
         with kept_trees() if trees is None else remembered(trees):
-            validated(targets, overlays, validation, now)
-        return validation.found
+            validated(targets, overlays, validation, tell)
+        return validation
 
-    with no_search(), kept_answers("validation", *targets, "--with", *overlays, now=now) as answers:
-        return Validation(*answers.to((), found), tell=tell)
+    with no_search(), at_one_moment(), kept_answers("validation", *targets, "--with", *overlays) as answers:
+        return answers.to((), found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,9 +11,7 @@ from interpreter.base.diagnostics import Diagnostic, unique
 if TYPE_CHECKING:
     from interpreter.reading.files import Document
 
-__all__ = ["Found", "Validation"]
-
-Found = tuple[list[Diagnostic], set[Path], set[str], dict[str, Path], list[str], int]
+__all__ = ["Validation"]
 
 
 @dataclass
@@ -30,8 +27,6 @@ class Validation:
     """Files that belong in rulesets, but that no known ruleset contains: checked alone."""
     at_hand: int = 0
     """Number of diagnostics of a single target alone and in the first of its rulesets; they come first."""
-    tell: Callable[[str], object] = str
-    """Called with the name of each ruleset before it is checked, as progress."""
 
     def saw(self, document: Document) -> None:
         from interpreter.reading.files import resolved
@@ -44,8 +39,3 @@ class Validation:
         """Return the diagnostics without duplicates, by file and position; those of the ruleset at hand come first."""
         first = {id(each) for each in unique(self.diagnostics[: self.at_hand])}
         return sorted(unique(self.diagnostics), key=lambda each: id(each) not in first)
-
-    @property
-    def found(self) -> Found:
-        """Return everything but the progress."""
-        return self.diagnostics, self.files, self.rulesets, self.paths, self.alone, self.at_hand

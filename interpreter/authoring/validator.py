@@ -21,17 +21,18 @@ from interpreter.base.diagnostics import Diagnostic, Note, RulesetError
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.base.yaml_values import word
+from interpreter.bots.policies import policies_in, policies_of, unspoken
 from interpreter.engine.answers import Answers, kept_answers
-from interpreter.engine.pipeline import Examined, examine, family_policies
-from interpreter.engine.ruleset import Ruleset, load, ruleset_of
-from interpreter.engine.unused import reached
+from interpreter.engine.game import Ruleset
 from interpreter.language.declare import declare
-from interpreter.language.policies import policies_in, policies_of, unspoken
 from interpreter.language.translations import sayable_in
+from interpreter.loading.load import load, ruleset_of
+from interpreter.loading.pipeline import Examined, examine, policies_below
+from interpreter.loading.unused import reached
 from interpreter.play.table_module import check_module
 from interpreter.reading.compose import compose, only
 from interpreter.reading.composition import Composition, check_references
-from interpreter.reading.dependencies import Evidence, Now, at_one_moment, found_again, looked_at, noted
+from interpreter.reading.dependencies import Evidence, found_once, looked_at
 from interpreter.reading.file_declarations import declared_in
 from interpreter.reading.files import (
     KINDS,
@@ -46,6 +47,7 @@ from interpreter.reading.files import (
     resolved,
     several,
     shelf_for,
+    title_key,
     with_files,
 )
 from interpreter.reading.ruleset_files import can_have, overlays_for, rulesets_of, stacks_of
@@ -81,53 +83,46 @@ class Result(Struct, frozen=True):
         return any(each.severity == "error" for each in self.diagnostics)
 
 
-def validated(targets: Sequence[str], overlays: Sequence[str], validation: Validation, now: Now) -> None:
-    """Validate targets and add what is found to a validation. ``now`` knows accesses that were looked up already."""
-    with at_one_moment(), ExitStack() as stack:
+def validated(
+    targets: Sequence[str], overlays: Sequence[str], validation: Validation, tell: Callable[[str], object]
+) -> None:
+    """Validate targets and add what is found to a validation. ``tell`` is called with each ruleset before its check."""
+    with ExitStack() as stack:
         validators: dict[tuple[Path, ...], _Validator] = {}
 
         def validator(shelf: Shelf) -> _Validator:
             roots = tuple(shelf.roots)
             if roots not in validators:
                 topic = ("rulesets", str(shelf.ahead), *map(str, roots))
-                answers = stack.enter_context(kept_answers(*topic, now=now))
-                validators[roots] = _Validator(shelf, validation, answers)
+                answers = stack.enter_context(kept_answers(*topic))
+                validators[roots] = _Validator(shelf, validation, answers, tell)
             return validators[roots]
 
-        _validated(targets, overlays, validation, validator)
-
-
-def _validated(
-    targets: Sequence[str],
-    overlays: Sequence[str],
-    validation: Validation,
-    validator: Callable[[Shelf], _Validator],
-) -> None:
-    if not targets:
-        validator(shelf_for()).everything()
-    for target in targets:
-        path = Path(target)
-        looked_at("form", path)
-        if path.is_dir():
-            files = files_below(path, "*.yaml")
-            if not files:
-                validation.diagnostics.append(no_file_in(path))
-            for file in files:
-                validator(shelf_for(file)).path(file, overlays)
-        elif path.exists() or names_a_file(target):
-            validator(shelf_for(path)).path(path, overlays, at_hand=len(targets) == 1)
-        elif shelf_for().find("ruleset", target) is None and (places := nearby(target)):
-            for place in places:
-                validator(shelf_for(place)).path(place, overlays)
-        else:
-            validator(shelf_for()).id(target, overlays)
+        if not targets:
+            validator(shelf_for()).everything()
+        for target in targets:
+            path = Path(target)
+            looked_at("form", path)
+            if path.is_dir():
+                files = files_below(path, "*.yaml")
+                if not files:
+                    validation.diagnostics.append(no_file_in(path))
+                for file in files:
+                    validator(shelf_for(file)).path(file, overlays)
+            elif path.exists() or names_a_file(target):
+                validator(shelf_for(path)).path(path, overlays, at_hand=len(targets) == 1)
+            elif shelf_for().find("ruleset", target) is None and (places := nearby(target)):
+                for place in places:
+                    validator(shelf_for(place)).path(place, overlays)
+            else:
+                validator(shelf_for()).id(target, overlays)
 
 
 class _Validator:
     """Checks files of one shelf."""
 
-    def __init__(self, shelf: Shelf, validation: Validation, answers: Answers) -> None:
-        self.shelf, self.validation, self.answers = shelf, validation, answers
+    def __init__(self, shelf: Shelf, validation: Validation, answers: Answers, tell: Callable[[str], object]) -> None:
+        self.shelf, self.validation, self.answers, self.tell = shelf, validation, answers, tell
         self.results: dict[_Stack, Result] = {}
         self.examined: dict[_Stack, tuple[Examined, Evidence]] = {}
         """Rulesets that were examined in this run, with the accesses that led to them."""
@@ -156,13 +151,11 @@ class _Validator:
 
     def path(self, path: Path, overlays: Iterable[str], *, at_hand: bool = False) -> None:
         looked_at("place", path)
-        document, diagnostics = self.shelf.read_path(path)
+        document, diagnostics = self.shelf.read_as_rulesets_do(path)
+        self.report(diagnostics)
         if document is None:
             self.validation.files.add(resolved(path))
-            self.report(diagnostics)
             return
-        document, diagnostics = self._as_on_the_shelf(document, diagnostics)
-        self.report(diagnostics)
         self.report(self._check_place(path, document))
         self.report(self._check_unique(document))
         self._alone(document)
@@ -171,8 +164,7 @@ class _Validator:
     def _check_place(self, path: Path, document: Document) -> Iterable[Diagnostic]:
         """Warn if a file is not at the path of its id, so that others cannot find it. Rulesets and scenarios are
         exempt."""
-        place = self.shelf.find(document.kind, document.id)
-        if document.kind in ("ruleset", "scenarios") or (place is not None and resolved(place) == resolved(path)):
+        if document.kind in ("ruleset", "scenarios") or self.shelf.has_at(document, path):
             return
         message = f"`{document.id}` is looked for in `{place_of(document.kind, document.id)}` of a folder of rulesets"
         remedy = "move it there; no other file finds it here"
@@ -199,15 +191,6 @@ class _Validator:
             self._alone(document)
             self._in_rulesets(document, overlays)
 
-    def _as_on_the_shelf(self, document: Document, diagnostics: list[Diagnostic]) -> tuple[Document, list[Diagnostic]]:
-        """Return the file as read by its id, if it is at the path of its id, so that positions are named as in its
-        rulesets."""
-        place = self.shelf.find(document.kind, document.id)
-        if place is None or resolved(place) != resolved(document.path):
-            return document, diagnostics
-        again, its_diagnostics = self.shelf.read(document.kind, document.id)
-        return (again, its_diagnostics) if again is not None else (document, diagnostics)
-
     # --- files alone, and in rulesets
 
     def _alone(self, document: Document) -> None:
@@ -219,7 +202,8 @@ class _Validator:
         match document.kind:
             case "ruleset":
                 self._result(document, overlays)
-                self.report(self._rooms(document, tuple(overlays)))
+                question = ("rooms", *document.identity, *overlays)
+                self.report(self.answers.to(question, lambda: self._rooms(document, tuple(overlays))))
             case "scenarios":
                 self._scenarios(document)
             case "policies":
@@ -232,10 +216,8 @@ class _Validator:
                 self._part(document, overlays, at_hand=at_hand)
 
     def _rooms(self, document: Document, overlays: tuple[str, ...]) -> list[Diagnostic]:
-        def rooms() -> list[Diagnostic]:
-            return list(check_rooms(with_files(self.shelf, overlays)[0], document, self._examined(document, overlays)))
-
-        return self.answers.to(("rooms", *document.identity, *overlays), rooms)
+        """Check that a module has room for the lists of a ruleset."""
+        return list(check_rooms(with_files(self.shelf, overlays)[0], document, self._examined(document, overlays)))
 
     def _part(self, document: Document, overlays: Iterable[str], *, at_hand: bool) -> None:
         unknown = dict[str, set[Span | None]]()
@@ -278,19 +260,17 @@ class _Validator:
                     self.validation.diagnostics[place] = replace(each, notes=(*each.notes, note), help=remedy)
 
     def _met(self, document: Document, ruleset: Document, overlays: tuple[str, ...]) -> list[Diagnostic]:
-        def met() -> list[Diagnostic]:
-            composition = self._composition(ruleset, overlays)
-            return list(self._meets(document, ruleset, overlays, composition)) if composition is not None else []
+        question = ("meets", *document.identity, *ruleset.identity, *overlays)
+        return self.answers.to(question, lambda: list(self._meets(document, ruleset, overlays)))
 
-        return self.answers.to(("meets", *document.identity, *ruleset.identity, *overlays), met)
-
-    def _meets(
-        self, document: Document, ruleset: Document, overlays: tuple[str, ...], composition: Composition
-    ) -> Iterator[Diagnostic]:
+    def _meets(self, document: Document, ruleset: Document, overlays: tuple[str, ...]) -> Iterator[Diagnostic]:
         """Yield clashes of the file with other overlays that the ruleset can have, at the position in the file.
 
         Composes the two only if both declare the same name, together with the overlays that they mention for it.
         """
+        composition = self._composition(ruleset, overlays)
+        if composition is None:
+            return
         own_names, ids = declared_in(document), {part.id for part in composition.documents}
         below = [declared_in(part) for part in composition.documents if part.id != document.id]
         reported: set[Diagnostic] = set()
@@ -351,40 +331,41 @@ class _Validator:
 
     # --- rulesets
 
-    def _result(self, ruleset: Document, overlays: Iterable[str], *, taking: bool = True) -> Result:
-        """Examine a ruleset with overlays once; if ``taking``, also with those that a number of players requires."""
+    def _result(
+        self, ruleset: Document, overlays: Iterable[str], *, taking: bool = True, known: Iterable[Diagnostic] = ()
+    ) -> Result:
+        """Examine a ruleset with overlays once; if ``taking``, also with those that a number of players requires.
+        Laws that fail at ``known`` places are not told again."""
         key = (ruleset.id, tuple(overlays))
         if key not in self.results:
-            self.results[key] = result = self._new_result(ruleset, key[1])
+            self.tell(" with ".join((ruleset.id, *key[1])))
+            question = ("examined", *ruleset.identity, *key[1])
+            result = self.answers.to(question, lambda: _result_of(self.shelf, self._examined(ruleset, key[1])))
+            self.results[key] = result
             self.validation.rulesets.add(ruleset.id)
-            self.report((*result.diagnostics, *result.spoken))
+            told = {(each.code, each.span) for each in known if each.code == "E414"}
+            new = (each for each in result.diagnostics if (each.code, each.span) not in told)
+            self.report((*new, *result.spoken))
             for name, path in result.files:
                 self.validation.files.add(resolved(path))
                 self.validation.paths[name] = path
         result = self.results[key]
         if taking:
             for taken in result.taken:
-                self._result(ruleset, [*key[1], taken])
+                self._result(ruleset, [*key[1], taken], known=result.diagnostics)
         return result
-
-    def _new_result(self, ruleset: Document, overlays: tuple[str, ...]) -> Result:
-        self.validation.tell(" with ".join((ruleset.id, *overlays)))
-        question = ("examined", *ruleset.identity, *overlays)
-        return self.answers.to(question, lambda: _result_of(self.shelf, self._examined(ruleset, overlays)))
 
     def _examined(self, ruleset: Document, overlays: tuple[str, ...]) -> Examined:
         """Examine a ruleset with overlays, if this run has not done it yet."""
-        key = (ruleset.id, overlays)
-        if key not in self.examined:
-            with noted() as evidence:
-                shelf, stack, errors = with_files(self.shelf, overlays)
-                examined = Examined(errors) if errors else examine(shelf, ruleset, stack, answers=self.answers)
-                if examined.model is not None and not examined.errors:
-                    family_policies(self.shelf, examined)
-            self.examined[key] = examined, evidence
-        examined, evidence = self.examined[key]
-        found_again(evidence)
-        return examined
+
+        def examined() -> Examined:
+            shelf, stack, errors = with_files(self.shelf, overlays)
+            examined = Examined(errors) if errors else examine(shelf, ruleset, stack, answers=self.answers)
+            if examined.model is not None and not examined.errors:
+                policies_below(self.shelf, examined)
+            return examined
+
+        return found_once(self.examined, (ruleset.id, overlays), examined)
 
     def _composition(self, ruleset: Document, overlays: tuple[str, ...]) -> Composition | None:
         """Return the composition of a ruleset with overlays."""
@@ -395,14 +376,7 @@ class _Validator:
 
     def _loaded(self, id: str, overlays: tuple[str, ...], shelf: Shelf) -> Ruleset:
         """Return the ruleset of an id, cached for all scenarios. Reuses a ruleset that was examined."""
-        key = (id, overlays)
-        if key not in self.loaded:
-            with noted() as evidence:
-                ruleset = self._newly_loaded(key, shelf)
-            self.loaded[key] = ruleset, evidence
-        ruleset, evidence = self.loaded[key]
-        found_again(evidence)
-        return ruleset
+        return found_once(self.loaded, (id, overlays), lambda: self._newly_loaded((id, overlays), shelf))
 
     def _newly_loaded(self, key: _Stack, shelf: Shelf) -> Ruleset:
         id, overlays = key
@@ -478,7 +452,10 @@ class _Validator:
         stacks = self._family(document)
         results = [self._result(ruleset, overlays, taking=bool(overlays)) for ruleset, overlays in stacks]
         if not any(result.has_errors for result in results):  # an invalid ruleset may have the name
-            self.report(unknown_words(document, [self._sayable(ruleset, overlays) for ruleset, overlays in stacks]))
+            family, kinds = document.id.partition("/")[0], ("family", "edition", "map", "overlay", "policies")
+            files = ((kind, id) for kind in kinds for id in self.shelf.ids(kind) if id.partition("/")[0] == family)
+            sayable = [self._sayable(ruleset, overlays) for ruleset, overlays in stacks]
+            self.report(unknown_words(document, [*sayable, [title_key(*file) for file in files]] if sayable else []))
 
     def _sayable(self, ruleset: Document, overlays: tuple[str, ...]) -> list[str]:
         """Return the names for which a words file can have texts."""
@@ -503,26 +480,20 @@ class _Validator:
 
 def _result_of(shelf: Shelf, examined: Examined) -> Result:
     """Return what is asked of an examined ruleset later."""
-    composition, model = examined.composition, examined.model
-    result = Result(tuple(examined.diagnostics))
-    if composition is None:
-        return result
-    result = replace(
-        result,
-        files=tuple((document.file.name, document.path) for document in composition.documents),
-        taken=tuple(taken for _, taken in composition.players.overlays),
-    )
-    if model is None:
-        return result
-    result = replace(result, has_model=True)
-    if examined.errors:
-        return result
+    composition, is_sound = examined.composition, examined.model is not None and not examined.errors
     absent = {
         (read.file.name, read.path): tuple(checked.absent)
-        for read, checked in family_policies(shelf, examined)
-        if read is not None
+        for checked in (policies_below(shelf, examined) if is_sound else ())
+        if (read := checked.document) is not None
     }
-    return replace(result, spoken=tuple(spoken_in(shelf, examined)), absent=absent)
+    return Result(
+        tuple(examined.diagnostics),
+        tuple(spoken_in(shelf, examined)) if is_sound else (),
+        tuple((file.file.name, file.path) for file in composition.documents) if composition is not None else (),
+        tuple(taken for _, taken in composition.players.overlays) if composition is not None else (),
+        examined.model is not None,
+        absent,
+    )
 
 
 def unknown_words(document: Document, sayable: Sequence[Iterable[str]]) -> Iterator[Diagnostic]:
@@ -551,7 +522,7 @@ def spoken_in(shelf: Shelf, examined: Examined) -> Iterator[Diagnostic]:
     decision for which a policy has no lines."""
     if examined.model is None or examined.composition is None or examined.reach is None:
         return
-    files = [checked for _, checked in family_policies(shelf, examined)]
+    files = policies_below(shelf, examined)
     for checked in files:
         yield from checked.diagnostics
     if not any(checked.diagnostics for checked in files):

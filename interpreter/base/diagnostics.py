@@ -13,6 +13,8 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import force_setattr, replace
 
+from interpreter.base.plain_data import picked
+from interpreter.base.remedies import Fix, Remedy, said
 from interpreter.base.source import Span
 from interpreter.base.suggest import without_suggestion
 
@@ -21,7 +23,6 @@ __all__ = [
     "Note",
     "RulesetError",
     "Severity",
-    "as_data",
     "excerpt",
     "few",
     "readable",
@@ -42,12 +43,15 @@ class Note(Struct, frozen=True):
     message: str
     span: Span | None = None
 
+    def as_data(self) -> dict[str, object]:
+        return {"message": self.message, "place": self.span.extent if self.span is not None else None}
+
 
 class Diagnostic(Struct, frozen=True):
     """A problem in a file, reported to its author.
 
-    ``code`` names a page of ``docs/errors``; ``help`` is a remedy, if one is known; ``more`` is the number of others
-    like it that are not shown.
+    ``code`` names a page of ``docs/errors``; ``help`` says how to mend it, if that is known, and is a
+    :class:`Remedy` if an editor can do it; ``more`` is the number of others like it that are not shown.
     """
 
     code: str
@@ -61,6 +65,17 @@ class Diagnostic(Struct, frozen=True):
     def __post_init__(self) -> None:
         if len(self.message) > 200:
             force_setattr(self, "message", _LONG.sub(r"`\1…`", self.message))
+
+    @property
+    def fixes(self) -> list[Fix]:
+        """The fixes that its help and its words offer."""
+        own = self.help.fixes if isinstance(self.help, Remedy) else ()
+        found = [*own, *said(self.message, None if own else self.help, self.span)] if self.span is not None else own
+        return list({fix.edits: fix for fix in found}.values())
+
+    def as_data(self) -> dict[str, object]:
+        place = self.span.extent if self.span is not None else None
+        return {**picked(self, "code", "severity", "message"), "place": place, **picked(self, "notes", "help", "more")}
 
 
 class RulesetError(Exception):
@@ -101,11 +116,6 @@ def rendered(diagnostics: Iterable[Diagnostic]) -> list[str]:
     return [render(diagnostic) for diagnostic in few(diagnostics)]
 
 
-def as_data(diagnostics: Iterable[Diagnostic]) -> list[dict[str, object]]:
-    """Convert diagnostics to JSON data, with the same ones as :func:`rendered`."""
-    return [to_json(diagnostic) for diagnostic in few(diagnostics)]
-
-
 def render(diagnostic: Diagnostic) -> str:
     """Format a diagnostic for authors: position, code, message, source line with a caret, notes and help."""
     where = f"{diagnostic.span}: " if diagnostic.span else ""
@@ -144,29 +154,3 @@ def excerpt(span: Span) -> list[str]:
         f"{number} | {shown}",
         f"{' ' * 5} | {' ' * (first - cut)}{'^' * min(length, len(shown) - first + cut or 1)}",
     ]
-
-
-def to_json(diagnostic: Diagnostic) -> dict[str, object]:
-    """Convert a diagnostic to JSON data: lines and columns from 1, counted in characters."""
-
-    def place(span: Span | None) -> dict[str, object] | None:
-        if span is None:
-            return None
-        end_line, end_column = span.file.position(span.end)
-        return {
-            "file": span.file.name,
-            "line": span.line,
-            "column": span.column,
-            "end_line": end_line,
-            "end_column": end_column,
-        }
-
-    return {
-        "code": diagnostic.code,
-        "severity": diagnostic.severity,
-        "message": diagnostic.message,
-        "place": place(diagnostic.span),
-        "notes": [{"message": note.message, "place": place(note.span)} for note in diagnostic.notes],
-        "help": diagnostic.help,
-        "more": diagnostic.more,
-    }

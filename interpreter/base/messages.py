@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-__all__ = ["frame", "listed_in"]
+__all__ = ["filled", "frame", "listed_in"]
 
 _FOLDER = Path(__file__).parent / "texts"
 _BRACES = re.compile(r"\{(\w+)(?:\|([^|}]*)\|([^|}]*))?\}")
@@ -31,13 +32,19 @@ def frame(language: str, name: str, /, **values: object) -> str:
     ``{n|player|players}`` formats a number with the singular or plural, as in a ruleset's ``says``.
     """
 
-    def filled(match: re.Match[str]) -> str:
+    return filled(_texts(language).get(name) or _texts("en")[name], values)
+
+
+def filled(text: str, values: Mapping[str, object]) -> str:
+    """Return a message with its values."""
+
+    def value_of(match: re.Match[str]) -> str:
         value, one, many = values[match[1]], match[2], match[3]
         if one is None:
             return str(value)
         return f"{value} {one if value == 1 else many}"
 
-    return _BRACES.sub(filled, _texts(language).get(name) or _texts("en")[name])
+    return _BRACES.sub(value_of, text)
 
 
 def listed_in(language: str, items: list[str]) -> str:

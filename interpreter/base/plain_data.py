@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
+from math import isfinite
 from typing import Any, NoReturn, TypeAlias
 
-__all__ = ["Json", "Value", "json_in", "json_of", "number_in", "picked"]
+__all__ = ["Json", "Value", "data_of", "json_in", "json_of", "number_in", "picked"]
 
 Value = Any
 """A value of a game: a number, a boolean, none, a printed text, or a tuple of values. The rule checker knows the
@@ -33,9 +34,28 @@ def _no_number(word: str) -> NoReturn:
     raise ValueError(f"{word} is not a JSON number")
 
 
-def json_of(data: object) -> str:
-    """Return JSON text in one line, with its letters as they are."""
-    return json.dumps(data, ensure_ascii=False)
+def json_of(data: object, indent: int | None = None) -> str:
+    """Return JSON text of data and the records in it, with its letters as they are; in one line without ``indent``."""
+    return json.dumps(data, ensure_ascii=False, indent=indent, default=data_of)
+
+
+def data_of(record: object) -> Value:
+    """Return what JSON has of a record, as ``json.dumps`` asks for it: its fields, apart from those it keeps to itself
+    (``unsaid``), or its own ``as_data``. The position of a declaration is its place; numbers are rounded, and JSON has
+    no infinite ones."""
+    if isinstance(record, Mapping | Set):
+        return dict(record) if isinstance(record, Mapping) else sorted(record)
+    if (as_data := getattr(record, "as_data", None)) is not None:
+        return as_data()
+    fields = getattr(record, "__struct_fields__", None) or getattr(record, "__dataclass_fields__", None)
+    if fields is None:
+        raise TypeError(f"no JSON has a {type(record).__name__}")
+    said = [name for name in fields if name not in getattr(record, "unsaid", ())]
+    return {"place" if name == "span" else name: _rounded(getattr(record, name)) for name in said}
+
+
+def _rounded(value: Value) -> Value:
+    return value if not isinstance(value, float) else round(value, 6) if isfinite(value) else None
 
 
 def picked(record: object, *names: str) -> dict[str, Value]:

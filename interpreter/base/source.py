@@ -6,6 +6,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
+from unicodedata import normalize
 
 from msgspec import Struct
 
@@ -14,10 +15,16 @@ __all__ = ["NOWHERE", "Excerpt", "SourceFile", "Span", "typed"]
 
 @dataclass(frozen=True, slots=False)
 class SourceFile:
-    """A file's name, as the author knows it, and its text."""
+    """A file's name, as the author knows it, and its text in the Unicode form NFC, so that equal names are equal texts.
+    ``written`` is the text as it was given, as editors count it."""
 
     name: str
     text: str = field(repr=False)
+    written: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "written", self.text)
+        object.__setattr__(self, "text", normalize("NFC", self.text))
 
     @cached_property
     def line_starts(self) -> list[int]:
@@ -51,6 +58,21 @@ class Span(Struct, frozen=True, gc=False):
     file: SourceFile
     start: int
     end: int
+
+    def as_data(self) -> str:
+        return str(self)
+
+    @property
+    def extent(self) -> dict[str, str | int]:
+        """The file, with both ends: lines and columns from 1, counted in characters."""
+        line, column = self.file.position(self.end)
+        return {
+            "file": self.file.name,
+            "line": self.line,
+            "column": self.column,
+            "end_line": line,
+            "end_column": column,
+        }
 
     @property
     def line(self) -> int:

@@ -10,7 +10,7 @@ from itertools import islice
 from interpreter.base.messages import frame
 from interpreter.base.plurals import joined, quoted
 
-__all__ = ["did_you_mean", "did_you_mean_id", "did_you_mean_one_of", "without_suggestion"]
+__all__ = ["did_you_mean", "did_you_mean_id", "did_you_mean_one_of", "suggested", "without_suggestion"]
 
 MOST_LETTERS = 60
 MOST_COMPARED = 200
@@ -61,3 +61,10 @@ def did_you_mean_one_of(name: str, known: Iterable[str]) -> str:
 def without_suggestion(message: str) -> str:
     """Return an English message up to its suggestion, if it has one."""
     return message.partition(frame("en", "near", name="").partition("`")[0])[0]
+
+
+def suggested(message: str) -> tuple[str, list[str]]:
+    """Return the last name in backticks of an English message that has a suggestion, and the names suggested."""
+    before = without_suggestion(message)
+    names = re.findall(r"`([^`]+)`", before)
+    return names[-1] if names else "", re.findall(r"`([^`]+)`", message[len(before) :])

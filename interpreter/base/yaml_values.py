@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from interpreter.base.source import Span
 
-__all__ = ["Entry", "Mapping", "Scalar", "Sequence", "Style", "Value", "word", "words"]
+__all__ = ["Entry", "Mapping", "Scalar", "Sequence", "Style", "Value", "is_nothing", "word", "words"]
 
 Style = Literal["plain", "quoted", "literal", "folded"]
 
@@ -89,3 +89,8 @@ def words(value: Value | None) -> list[Scalar]:
     if isinstance(value, Sequence):
         return [item for item in value.items if isinstance(item, Scalar)]
     return []
+
+
+def is_nothing(value: Value | None) -> bool:
+    """Return whether a value is ``nothing``, which drops the lines of a name."""
+    return isinstance(value, Scalar) and value.style == "plain" and value.text == "nothing"

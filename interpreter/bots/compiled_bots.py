@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from interpreter.bots.planless import RandomBot
 from interpreter.bots.player import Bot
 from interpreter.bots.policy import PolicyBot
 from interpreter.compiler.wasm.runner import Runner
 from interpreter.compiler.wasm.turn import Peeks
-from interpreter.compiler.wasm.whole_games import Whole
-from interpreter.engine.ruleset import Ruleset
-from interpreter.language.policies import Policy
+from interpreter.engine.game import Ruleset
+from interpreter.language.preferences import Policy
+
+if TYPE_CHECKING:
+    from interpreter.compiler.wasm.whole_games import Whole
 
 __all__ = ["announce", "needs_of", "whole_for"]
 

@@ -19,7 +19,7 @@ class RandomBot:
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
         codes = decision.codes
-        return decision.option(self.among(game, decision, codes, random))
+        return decision.legal_option(self.among(game, decision, codes, random))
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
         return codes[random.below(len(codes))] if len(codes) > 1 else codes[0]

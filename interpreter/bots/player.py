@@ -10,7 +10,7 @@ from interpreter.engine.game import Game
 from interpreter.kernel.chance import Draws
 from interpreter.plain.machine import Code
 
-__all__ = ["Bot", "BotFailed", "Code", "Stream"]
+__all__ = ["Bot", "BotFailed", "Code", "Stream", "how_to_choose"]
 
 
 class BotFailed(Exception):
@@ -41,3 +41,9 @@ class Bot(Protocol):
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
         """Break a tie among options of another seat's decision; that seat's policy leaves it to this one."""
         ...
+
+
+def how_to_choose(policy: str, decision: str) -> str:
+    """Return the help for a policy without lines for a decision."""
+    example = f"policies: {{{policy}: {{{decision}: {{prefer: any}}}}}}"
+    return f"add lines in the policy's file or in an overlay: `{example}`"

@@ -12,16 +12,13 @@ from msgspec.structs import replace
 
 from interpreter.base.plain_data import Json
 from interpreter.bots.hidden_reads import Peeks, groups_peeked, peeks_of
-from interpreter.bots.player import Bot, Code, Stream
+from interpreter.bots.player import Bot, Code, Stream, how_to_choose
 from interpreter.compiler.wasm.turn import Peeks as Watched
-from interpreter.engine.decision import Decision, Named, Option
-from interpreter.engine.determinization import OPTIONS, Worlds
-from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.decision import Decision, Option
+from interpreter.engine.game import Game, Ruleset
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
-from interpreter.language.policies import Line, Pattern, Policy, Preferences, how_to_choose
-from interpreter.language.preferences import pinned_by
+from interpreter.language.preferences import Line, Pattern, Policy, Preferences, pinned_by
 from interpreter.language.types import cards_in, has_cards, renamed
 from interpreter.language.walk import descendants
 from interpreter.lowering.constants import Caller, RuleFailure
@@ -32,9 +29,6 @@ if TYPE_CHECKING:
     from interpreter.compiler.wasm.module import Compiled
 
 __all__ = ["PolicyBot"]
-
-MOST_KNOWN = 1_000
-"""Number of decisions in the cache of hidden reads."""
 
 
 class _Pattern(Struct, frozen=True):
@@ -73,12 +67,12 @@ class PolicyBot:
         self.policy, self.table = policy, table
         self.name = policy.name
         self.in_world = in_world
-        self._peeks: dict[Named, Peeks] = {}
         self._machine: Machine | None = None
         self._module: Compiled | None = None
         self._player: int | None = None
         """Number of the policy in the module."""
         self._ways: dict[int, tuple[_Way, ...]] = {}
+        self._peeks: dict[int, Peeks] = {}
 
     def followed(self, ruleset: Ruleset) -> tuple[Policy, Watched | None]:
         """Return the policy and its hidden reads, which a module needs."""
@@ -86,7 +80,7 @@ class PolicyBot:
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
         named = decision.named
-        if decision.turn is not None:
+        if decision.turn is not None and not game.state.is_heard:
             code = named.runner.chosen(game.state, game.chance, self, random) or self._chosen(game, random)
             if code is not None:
                 return named.option(code)
@@ -96,7 +90,7 @@ class PolicyBot:
 
     def __getstate__(self) -> dict[str, Json]:
         """Drop cached code: a copy, or the bot in another process, finds its module again."""
-        return {**vars(self), "_module": None, "_player": None, "_machine": None, "_ways": {}}
+        return {**vars(self), "_module": None, "_player": None, "_machine": None, "_ways": {}, "_peeks": {}}
 
     def _chosen(self, game: Game, random: Stream) -> Code | None:
         """Return the choice of the module of a table, or None if it cannot choose by the policy."""
@@ -111,15 +105,16 @@ class PolicyBot:
         """Return whether the policy reads something here that its seat may not see."""
         if self.in_world:
             return False
-        peeks = self._peeks.get(decision.named)
+        self._sit_at(game.machine)
+        peeks = self._peeks.get(decision.named.index)
         if peeks is None:
-            if len(self._peeks) >= MOST_KNOWN:
-                self._peeks.clear()
-            peeks = self._peeks[decision.named] = peeks_of(game.ruleset.model, self.policy, decision.site.ask)
+            peeks = self._peeks[decision.named.index] = peeks_of(game.ruleset.model, self.policy, decision.site.ask)
         return bool(peeks) and peeks.at(game, decision)
 
     def _imagined(self, game: Game, decision: Decision, random: Stream) -> tuple[Game, Decision]:
         """Return a redealt world and its decision, which shows other cards for those that its seat may not see."""
+        from interpreter.engine.determinization import Worlds
+
         world = Worlds(game, decision.actor, replay=False).deal(0, random.below)
         assert world.decision is not None
         stretch, env, caller, result = world.decision.frame
@@ -129,6 +124,8 @@ class PolicyBot:
 
     def _guess(self, game: Game, decision: Decision, random: Stream) -> Option:
         """Return the policy's choice in a redealt world if it is legal here, else its most preferred legal option."""
+        from interpreter.engine.determinization import OPTIONS
+
         world, imagined = self._imagined(game, decision, random)
         code = self._slowly(world, imagined, random).code
         option = decision.option(code)
@@ -149,17 +146,19 @@ class PolicyBot:
                 message = f"the policy `{self.name}` leaves `{decision.name}` without a choice"
                 raise RuleFailure(f"{message}; a last line `any` takes what there is", last.span)
             code = next(game.machine.options(game.state, decision.env, decision.site))
-        return decision.option(code)
+        return decision.legal_option(code)
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
         """Choose by its own preferences for this decision, without asking further seats; the first option if it has
         none. It reads what the seat that decides may see, like that seat's own policy."""
-        if decision.name not in self.policy.decisions:
-            return codes[0]
+        preferred = self.preferred(game, decision, codes, random) if decision.name in self.policy.decisions else None
+        return codes[0] if preferred is None else preferred
+
+    def preferred(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code | None:
+        """Return one of these options of a decision. None if no line leaves one."""
         if self._is_blind(game, decision):
             game, decision = self._imagined(game, decision, random)
-        preferred = self._preferred(game, decision, self._way(game, decision), codes, random)
-        return codes[0] if preferred is None else preferred
+        return self._preferred(game, decision, self._way(game, decision), codes, random)
 
     def _preferred(
         self, game: Game, decision: Decision, way: _Way, codes: Sequence[Code] | None, random: Stream
@@ -206,11 +205,15 @@ class PolicyBot:
 
     # --- compiling
 
+    def _sit_at(self, machine: Machine) -> None:
+        """Forget what is compiled for another table."""
+        if machine is not self._machine:
+            self._machine, self._ways, self._peeks = machine, {}, {}
+            machine.learn(self.policy)
+
     def _way(self, game: Game, decision: Decision) -> _Way:
         """Return the uppermost preferences whose guard holds. Raises :class:`RuleFailure` if there are none."""
-        if game.machine is not self._machine:
-            self._machine, self._ways = game.machine, {}
-            game.machine.learn(self.policy)
+        self._sit_at(game.machine)
         ways = self._ways.get(decision.named.index)
         if ways is None:
             ways = self._ways[decision.named.index] = tuple(self._ready(game.machine, decision.site))

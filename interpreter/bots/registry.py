@@ -12,12 +12,13 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.bots.planless import RandomBot, RareBot
 from interpreter.bots.player import Bot
 from interpreter.bots.policy import PolicyBot
-from interpreter.bots.search import SearchBot
-from interpreter.engine.cache import kept_trees
-from interpreter.engine.ruleset import Ruleset
-from interpreter.language.policies import Checked, Policy, policies_files, policies_in, policies_of
+from interpreter.engine.answers import kept_answers
+from interpreter.engine.game import Ruleset
+from interpreter.language.model import Model
+from interpreter.language.preferences import Policy
+from interpreter.reading.dependencies import Evidence, found_again, noted
 
-__all__ = ["RANDOM", "adviser", "bots_of", "default_bots", "policies_for"]
+__all__ = ["QUICK", "RANDOM", "adviser", "bots_of", "default_bots", "policies_for"]
 
 RANDOM = "random"
 SEARCH = "search"
@@ -26,13 +27,13 @@ PLAYOUTS = 100
 _EFFORT = re.compile(r"(\d+)|(\d+\.?\d*|\.\d+)s")
 _DIGITS = 7
 """Maximum number of digits of a weight."""
-_QUICK = ("sensible", "greedy")
+QUICK = ("sensible", "greedy")
 """Policies to play by, the best first; without any of them, choices are random."""
 _PLANLESS: dict[str, type[RandomBot]] = {RANDOM: RandomBot, "rare": RareBot}
 
 _MOST_KNOWN = 40
-_known: dict[tuple[object, ...], tuple[object, Checked]] = {}
-"""Cache of policies. The key is the identity of what they were read from, which the entry keeps alive, and weights."""
+_known: dict[tuple[object, ...], tuple[Model, dict[str, Policy], Evidence]] = {}
+"""Policies by the identity of the model, which the entry keeps alive, and weights, with what was read for them."""
 
 
 def policies_for(ruleset: Ruleset, weights: Mapping[str, int] | None = None) -> dict[str, Policy]:
@@ -41,30 +42,35 @@ def policies_for(ruleset: Ruleset, weights: Mapping[str, int] | None = None) -> 
     ``weights`` override those in the files; a file without such a name is unaffected. In policies files, which serve
     all rulesets of the family, lines for unknown decisions are ignored. Raises :class:`RulesetError` with all errors.
     """
-    own = tuple((weights or {}).items())
-    files = []
+    key = id(ruleset.model), tuple((weights or {}).items())
+    known = _known.get(key)
+    if known is not None and known[2].holds():
+        found_again(known[2])
+        return known[1]
+    check = partial(_checked, ruleset, weights or {})
+    with noted() as evidence:
+        if ruleset.source is None or weights:
+            policies = check()
+        else:
+            with kept_answers("policies", ruleset.source) as answers:
+                policies = answers.to((), check)
+    if len(_known) >= _MOST_KNOWN:
+        _known.clear()
+    _known[key] = ruleset.model, policies, evidence
+    return policies
+
+
+def _checked(ruleset: Ruleset, weights: Mapping[str, int]) -> dict[str, Policy]:
+    from interpreter.bots.policies import family_policies, policies_of
+    from interpreter.engine.kept_texts import kept_trees
+
     with kept_trees():  # their parsed texts may be cached
-        for document, diagnostics in policies_files(ruleset.shelf, ruleset.composition.family):
-            if document is None:
-                files.append(Checked(diagnostics=diagnostics))
-            else:
-                source = ruleset.model, document, ruleset.statements
-                files.append(_cached((*source, own), partial(policies_in, *source, dict(own))))
-        composed = ruleset.model, ruleset.composition
-        combined = _cached((*composed, *files), partial(policies_of, *composed, files))
-    diagnostics = [diagnostic for checked in (combined, *files) for diagnostic in checked.diagnostics]
+        files = family_policies(ruleset.shelf, ruleset.composition.family, ruleset.model, ruleset.statements, weights)
+        checked = policies_of(ruleset.model, ruleset.composition, files)
+    diagnostics = [diagnostic for each in (checked, *files) for diagnostic in each.diagnostics]
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         raise RulesetError(diagnostics)
-    return combined.policies
-
-
-def _cached(read_from: tuple[object, ...], read: Callable[[], Checked]) -> Checked:
-    key = tuple(each if isinstance(each, tuple) else id(each) for each in read_from)
-    if key not in _known:
-        if len(_known) >= _MOST_KNOWN:
-            _known.clear()
-        _known[key] = read_from, read()
-    return _known[key][1]
+    return checked.policies
 
 
 def default_bots(*rulesets: Ruleset) -> str:
@@ -84,7 +90,7 @@ def _able(ruleset: Ruleset) -> set[str]:
 
 
 def _quick(policies: Collection[str], otherwise: str) -> str:
-    return next((name for name in _QUICK if name in policies), otherwise)
+    return next((name for name in QUICK if name in policies), otherwise)
 
 
 def bots_of(
@@ -144,6 +150,8 @@ def _maker(spec: str, ruleset: Ruleset, players: int, *, in_world: bool = False)
 
 def _searcher(spec: str, arguments: Sequence[str], ruleset: Ruleset, players: int) -> Callable[[list[Bot]], Bot]:
     """Return the factory of a search bot with a budget of playouts or seconds, and a bot for its playouts."""
+    from interpreter.bots.search import SearchBot
+
     effort, *playout_spec = arguments or [str(PLAYOUTS)]
     budget = _EFFORT.fullmatch(effort)
     if budget is None or float(budget[1] or budget[2]) <= 0:

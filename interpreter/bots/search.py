@@ -17,17 +17,16 @@ from interpreter.bots.compiled_bots import whole_for
 from interpreter.bots.player import Bot, Code, Stream
 from interpreter.bots.policy import PolicyBot
 from interpreter.engine.decision import Decision, Option
-from interpreter.engine.determinization import Undealt, Worlds
+from interpreter.engine.determinization import OPTIONS, Undealt, Worlds
 from interpreter.engine.game import Game, places_of
+from interpreter.engine.refusal import IllegalMove
 from interpreter.kernel.state import Value
-from interpreter.language.policies import Policy
+from interpreter.language.preferences import Policy
 from interpreter.language.types import IntType
 from interpreter.lowering.constants import RuleFailure
 
 __all__ = ["SearchBot"]
 
-OPTIONS = 2_000
-"""Maximum number of options considered."""
 DECISIONS = 4_000
 """Maximum number of decisions in a playout; a longer one counts as lost."""
 TRIED = 16
@@ -91,7 +90,9 @@ class _Search:
         self.dealt: list[tuple[Game, int]] = []
         world, seed = self._world(0)
         assert world.decision is not None
-        self.usual = bot.quick[self.seat].choose(world, world.decision, Stream(seed, "playout")).code
+        usual = bot.quick[self.seat].choose(world, world.decision, Stream(seed, "playout")).code
+        is_legal = game.accepts(decision.option(usual))  # hidden values may allow other options in a world
+        self.usual = usual if is_legal else codes[0]
         self.ends: dict[Code, list[Keys | None]] = {}
         """Results of the playouts of each tried choice, by world."""
 
@@ -194,7 +195,7 @@ class _Search:
         game = world.clone()
         try:
             return self._played_on(game, code, random)
-        except RuleFailure:  # the redealt world may be impossible
+        except (RuleFailure, IllegalMove):  # the redealt world may be impossible, or lack the option
             return None
 
     def _played_on(self, game: Game, code: Code, random: Stream) -> Keys | None:

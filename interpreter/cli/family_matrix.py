@@ -8,36 +8,35 @@ from pathlib import Path
 
 import click
 
-from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
 from interpreter.bots.registry import default_bots
 from interpreter.cli import options
 from interpreter.cli.failures import refused_for
-from interpreter.cli.output import aligned, as_json, notice, picked, say_lines, width, write_page
+from interpreter.cli.output import as_json, notice, say_lines, width, write_page
 from interpreter.cli.progress import counted as shown
 from interpreter.cli.progress import counting, finish, interruptible, naming
 from interpreter.compare.comparable import Compared
 from interpreter.compare.differences import Comparison, differences
 from interpreter.compare.operands import Member, family_of, title_of
-from interpreter.compare.side_by_side import Counts, boards_of, means_of, pair_rows, titles_of
-from interpreter.engine.ruleset import Ruleset
-from interpreter.pages.family_comparison import FamilyGames, family_page
+from interpreter.compare.side_by_side import Counts, boards_of, means_of, titles_of
+from interpreter.engine.game import Ruleset
+from interpreter.pages.family_comparison import PAIRS, FamilyGames, family_page, matrix_of
 from interpreter.pages.html import html_of
+from interpreter.pages.page import Grid
+from interpreter.pages.text import lines_of
 from interpreter.simulate.simulation import Unfinished
 from interpreter.simulate.summary import summed_up
 from interpreter.simulate.totals import Totals
 from interpreter.simulate.workers import Plan, Sums, WorkersLost, shared
 
-__all__ = ["compare_all", "nearest_lines"]
+__all__ = ["compare_all", "nearest"]
 
 _Pairs = dict[tuple[int, int], Comparison]
 
 
-def compare_all(
-    names: Sequence[str], request: options.Request, games: int | None, report: Path | None, output: str
-) -> None:
+def compare_all(names: Sequence[str], request: options.Request, games: int | None, report: Path | None) -> None:
     """Compare every pair of these rulesets, or of the rulesets of a family, and play this number of games of each."""
-    is_page = report is not None or output == "html"
+    is_page = report is not None or request.output == "html"
     if not is_page and (games or request.players):
         raise click.UsageError("--all plays games only for a page: add --report FILE or -o html")
     if report is not None:
@@ -58,13 +57,13 @@ def compare_all(
     pairs = {(x, y): differences(family[x], family[y]) for x, y in shown(two, len(two), "pairs")}
     if is_page:
         text = _page(rulesets, titles, results, pairs)
-        if output == "html":
+        if request.output == "html":
             click.echo(text, nl=False)
         if report is not None:
             write_page(text, report, f"{counted(len(rulesets), 'ruleset')}, {counted(len(pairs), 'pair')}")
-    if output == "json":
+    if request.output == "json":
         as_json(_data(rulesets, pairs))
-    elif output == "text" and report is None:
+    elif request.output == "text" and report is None:
         _text(rulesets, pairs)
     finish(unfinished)
 
@@ -122,14 +121,14 @@ def _games(
 # --- text and data
 
 
-def _data(rulesets: Sequence[Ruleset], pairs: _Pairs) -> list[dict[str, Json]]:
+def _data(rulesets: Sequence[Ruleset], pairs: _Pairs) -> list[dict[str, object]]:
     return [
         {
             "a": rulesets[x].id,
             "b": rulesets[y].id,
             "differences": len(comparison.differences),
             "in_play": len(comparison.in_play),
-            "rows": [{**picked(each, "chapter", "kind"), **each.row} for each in comparison.differences],
+            "rows": comparison.differences,
         }
         for (x, y), comparison in pairs.items()
     ]
@@ -139,11 +138,11 @@ def _text(rulesets: Sequence[Ruleset], pairs: _Pairs) -> None:
     """Print the matrix of all pairs if the terminal is wide enough, else the nearest rulesets of each."""
     ids = [ruleset.id for ruleset in rulesets]
     counts = _counts(pairs)
-    lines = aligned(("", "", *map(str, range(1, len(ids)))), pair_rows(ids, counts))
+    lines = [*lines_of([matrix_of(ids, counts)], width())]
     is_short = len(lines) > len(ids) + 1  # in several blocks
     if is_short:
-        lines = nearest_lines(ids, counts, width())
-    say_lines(["rules and tables that differ in play / all that differs", "", *lines])
+        lines = [*lines_of([nearest(ids, counts, width())], width())]
+    say_lines([PAIRS, "", *lines])
     if is_short:
         notice(f"only the nearest are shown; all {counted(len(pairs), 'pair')}: -o json, or a page with --report FILE")
 
@@ -152,15 +151,15 @@ def _counts(pairs: _Pairs) -> Counts:
     return {pair: (len(found.in_play), len(found.differences)) for pair, found in pairs.items()}
 
 
-def nearest_lines(ids: Sequence[str], counts: Counts, width: int) -> list[str]:
-    """Return a line for each ruleset with the rulesets that differ least from it, as many as there is room for."""
+def nearest(ids: Sequence[str], counts: Counts, width: int) -> Grid:
+    """Return a row for each ruleset with the rulesets that differ least from it, as many as there is room for."""
     rows = []
     for x, id in enumerate(ids):
         others = sorted((counts[min(x, y), max(x, y)], y) for y in range(len(ids)) if y != x)
-        nearest, *more = [f"{ids[y]} {in_play}/{all_}" for (in_play, all_), y in others]
+        found, *more = [f"{ids[y]} {in_play}/{all_}" for (in_play, all_), y in others]
         for other in more:
-            if max(map(len, ids)) + 2 + len(f"{nearest}, {other}") > width:
+            if max(map(len, ids)) + 2 + len(f"{found}, {other}") > width:
                 break
-            nearest += f", {other}"
-        rows.append((id, nearest))
-    return aligned(("", "nearest"), rows)
+            found += f", {other}"
+        rows.append((id, found))
+    return Grid(("", "nearest"), rows)

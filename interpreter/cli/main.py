@@ -6,6 +6,7 @@ import gc
 import os
 import sys
 from importlib import import_module
+from unicodedata import normalize
 
 import click
 
@@ -29,6 +30,7 @@ COMMANDS: dict[str, str] = {
     "tune": "Improve the weights of a policy by games.",
     "bench": "Measure the speed of rulesets and compare with a baseline.",
     "play": "Play at the keyboard against bots.",
+    "studio": "Write, check, play and compare rulesets in the browser.",
     "serve": "Play in the browser, with people and bots.",
     "try": "Evaluate an expression on a new or saved game.",
     "test": "Run scenarios, the tests of rulesets.",
@@ -89,7 +91,8 @@ class LazyGroup(click.Group):
 
             near = did_you_mean(args[0], COMMANDS).replace("`", "'")
             raise click.UsageError(f"No such command '{args[0]}'{near}", ctx)
-        return super().resolve_command(ctx, args)
+        names = (arg if os.path.exists(arg.rpartition("@")[0] or arg) else normalize("NFC", arg) for arg in args)
+        return super().resolve_command(ctx, list(names))
 
     def invoke(self, ctx: click.Context) -> object:
         try:

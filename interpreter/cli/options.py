@@ -16,18 +16,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 from msgspec import Struct
 
+from interpreter.base.diagnostics import RulesetError
+from interpreter.base.paths import suffix_of as suffix_in
 from interpreter.cli.failures import refused_for, wrong_use, wrong_value
 from interpreter.cli.output import notice
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from interpreter.base.plain_data import Json
     from interpreter.bots.player import Bot
-    from interpreter.engine.game import Game
-    from interpreter.engine.ruleset import Ruleset
+    from interpreter.engine.game import Game, Ruleset
     from interpreter.play.game_records import SavedGame
-    from interpreter.simulate.workers import Crew
+    from interpreter.simulate.workers import Help
 
 __all__ = [
     "Number",
@@ -49,6 +48,7 @@ __all__ = [
     "language_option",
     "loaded",
     "log_argument",
+    "new_game_options",
     "number_option",
     "output_option",
     "overlays_option",
@@ -164,16 +164,16 @@ def _no_log(path: str, why: str = "no such file") -> click.UsageError:
 
 
 def number_option(
-    *names: str, about: str, least: int, most: int | None = None, default: int | None = None, show: bool = False
+    *names: str, about: str, least: int, most: int | None = None, show: bool = False, **how: Any
 ) -> Callable[[Function], Function]:
     """Add an option that takes a whole number. ``show``: its description ends with the default."""
-    kind = Number(least, most)
-    return click.option(*names, type=kind, default=default, show_default=show, metavar="N", help=about)
+    return click.option(*names, type=Number(least, most), show_default=show, metavar="N", help=about, **how)
 
 
-def file_option(*names: str, about: str, **kind: bool) -> Callable[[Function], Function]:
+def file_option(*names: str, about: str, multiple: bool = False, **kind: bool) -> Callable[[Function], Function]:
     """Add an option that takes the path of a file; ``kind`` says what :class:`click.Path` allows."""
-    return click.option(*names, type=click.Path(path_type=Path, dir_okay=False, **kind), metavar="FILE", help=about)
+    form = click.Path(path_type=Path, dir_okay=False, **kind)
+    return click.option(*names, type=form, multiple=multiple, metavar="FILE", help=about)
 
 
 def folder_option(*names: str, about: str) -> Callable[[Function], Function]:
@@ -237,6 +237,11 @@ settings_option = several_option(
 )
 
 
+def new_game_options(function: Function) -> Function:
+    """Add the options that say how a new game begins."""
+    return overlays_option(players_option()(seed_option(settings_option(function))))
+
+
 def bots_option(default: str = "sensible if available, else greedy, else random") -> Callable[[Function], Function]:
     about = (
         "Bots, separated by commas and dealt to the seats in turn: a,b at four seats is a, b, a, b. A bot is a policy "
@@ -282,6 +287,7 @@ class Request(Struct, frozen=True):
     settings: tuple[str, ...] = ()
     bots: str | None = None
     jobs: int | None = None
+    output: str = "text"
 
     def load(self, other: str = "") -> Ruleset:
         """Load the ruleset. ``other`` is the next argument, in case they are swapped."""
@@ -326,13 +332,12 @@ class Request(Struct, frozen=True):
         return str(Path(self.ruleset).resolve()) if Path(self.ruleset).is_file() else self.ruleset
 
     def processes(self, games: int) -> int:
-        from interpreter.simulate.workers import cores
+        from interpreter.base.facilities import cores
 
         return min(self.jobs or cores(), max(1, games))
 
-    def crew(self, games: int) -> tuple[AbstractContextManager[Crew] | None, float]:
-        """Return the worker processes, None if this process is enough, and the seconds that it plays alone: shorter
-        runs need no workers."""
+    def crew(self, games: int) -> Help:
+        """Return the worker processes, which shorter runs do not need."""
         from interpreter.simulate.workers import processes
 
         number = self.processes(games)
@@ -359,9 +364,17 @@ class Setup(NamedTuple):
         return {**about, "players": self.players, "seed": self.seed, "settings": self.settings}
 
 
-def requested(function: Callable[..., object]) -> Callable[..., object]:
-    """Pass the values of the shared options as one object. It stands below the options."""
+def requested(*formats: str) -> Callable[[Callable[..., object]], Callable[..., object]]:
+    """Add ``-o`` with these formats, and pass the values of the shared options as one object. It stands below them."""
 
+    def decorated(function: Callable[..., object]) -> Callable[..., object]:
+        command = _with_request(function)
+        return output_option(*formats)(command) if formats else command
+
+    return decorated
+
+
+def _with_request(function: Callable[..., object]) -> Callable[..., object]:
     @wraps(function)
     def command(without: Sequence[str] = (), allow: Sequence[str] = (), **values: Any) -> object:
         shared = {name: values.pop(name) for name in Request.__struct_fields__ if name in values}
@@ -399,8 +412,7 @@ def language_for(ruleset: Ruleset, language: str) -> str:
 
 def loaded(name: str, overlays: Sequence[str] = (), other: str = "") -> Ruleset:
     """Load the ruleset of an id or path. ``other`` is the next argument, in case they are swapped."""
-    from interpreter.base.diagnostics import RulesetError
-    from interpreter.engine.ruleset import load
+    from interpreter.loading.load import load
 
     try:
         return load(name, overlays)
@@ -414,7 +426,7 @@ def loaded(name: str, overlays: Sequence[str] = (), other: str = "") -> Ruleset:
 
 def _is_loadable(name: str) -> bool:
     """Return whether a text is a saved game, or the id or path of a file of rulesets."""
-    from interpreter.engine.ruleset import find
+    from interpreter.loading.load import find
 
     try:
         return bool(name) and (Path(re.sub(r"@[0-9]+$", "", name)).is_file() or find(name)[1] is not None)
@@ -456,16 +468,16 @@ def players_for(ruleset: Ruleset, players: int | None) -> tuple[Ruleset, int]:
 def settings_for(ruleset: Ruleset, players: int, assignments: Sequence[str]) -> dict[str, Json]:
     """Parse ``key=value`` settings and check that a game can be created with them, and that they have an effect."""
     settings = settings_given(ruleset, assignments)
-    check_effect(settings, ruleset)
-    with wrong_value("--set"):
-        if settings:
+    if settings:
+        check_effect(settings, ruleset)
+        with wrong_value("--set"):
             ruleset.new_game(players, settings=settings)
     return settings
 
 
 def check_effect(settings: Iterable[str], *rulesets: Ruleset) -> None:
     """Check that some ruleset reads each of its settings: later files may have replaced the rules that did."""
-    from interpreter.engine.unused import settings_read
+    from interpreter.loading.unused import settings_read
 
     for name in settings:
         having = [ruleset for ruleset in rulesets if ruleset.has_setting(name)]
@@ -503,10 +515,8 @@ def bots_for(ruleset: Ruleset, players: int, spec: str | None, persons: Mapping[
 
 def suffix_of(file: Path | str | None, *suffixes: str) -> str:
     """Return the suffix of a file, which must be one of these; the first one for stdout."""
-    from interpreter.base.paths import suffix_of
-
     with wrong_use():
-        return suffixes[0] if file is None or str(file) == "-" else suffix_of(file, *suffixes)
+        return suffixes[0] if file is None or str(file) == "-" else suffix_in(file, *suffixes)
 
 
 def can_be_written(path: Path) -> None:

@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from interpreter.base import plurals
+from interpreter.base.extras import Unavailable
+from interpreter.cli.failures import refused
 from interpreter.cli.output import notice
 
 if TYPE_CHECKING:
     from interpreter.simulate.simulation import Unfinished
+    from interpreter.simulate.workers import Help, Job
 
-__all__ = ["STOPPED", "counted", "counting", "finish", "interruptible", "naming"]
+__all__ = ["STOPPED", "collected", "counted", "counting", "finish", "interruptible", "naming"]
 
 STOPPED = 130
 """Exit status after Ctrl-C, as in shells."""
@@ -31,6 +34,7 @@ AWHILE, EVERY = 1.0, 10.0
 CLEARED = "\r\x1b[K"
 """Clears the line of a terminal."""
 
+G = TypeVar("G")
 T = TypeVar("T")
 
 
@@ -135,6 +139,21 @@ def interruptible() -> Iterator[Callable[[], bool]]:
         yield lambda: noted
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def collected(job: Job[G, T], given: G, seeds: range, crew: Callable[[int], Help], about: str) -> list[T]:
+    """Return all results of a job, or those before Ctrl-C."""
+    from interpreter.simulate.workers import WorkersLost, shared
+
+    done: list[T] = []
+    with interruptible() as stopped, counting(about, len(seeds)) as tell:
+        try:
+            for more in shared(job, given, seeds, *crew(len(seeds)), stopped):
+                done.extend(more)
+                tell(len(more))
+        except (WorkersLost, Unavailable) as error:
+            refused(f"{error} ({len(done)} of {len(seeds)} {about} are done)")
+    return done
 
 
 def finish(unfinished: Sequence[Unfinished], stopped: str = "") -> None:

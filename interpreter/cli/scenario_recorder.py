@@ -18,7 +18,7 @@ from interpreter.engine.refusal import IllegalMove, legal_choice
 from interpreter.language.types import BoolType
 from interpreter.lowering.constants import RuleFailure
 from interpreter.play.keyboard import understood
-from interpreter.testing.recording import Recording, checked, file_with
+from interpreter.testing.recording import Recording, added
 
 __all__ = ["record"]
 
@@ -81,11 +81,10 @@ def record(recording: Recording, lines: TextIO, path: Path | None, name: str | N
         name = person.read() or "what was recorded"
     target = path or Path(f"{game.ruleset.model.family}/scenarios/recorded.yaml")
     before = path.read_text(encoding="utf-8") if path is not None and path.exists() else ""
-    text = file_with(before, f"{game.ruleset.model.family}/{target.stem}", recording.item(name))
-    failures = list(checked(recording, text, target))
-    if failures:
-        refused("\n".join(["the scenario does not pass; nothing was written", *map(str, failures)]))
-    return text
+    try:
+        return added(recording, recording.written(), name, before, target)
+    except ValueError as failing:
+        refused(str(failing))
 
 
 def _moves(person: _Recorder, game: Game) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TextIO
+from unicodedata import normalize
 
 import click
 
 from interpreter.base.messages import frame
 from interpreter.bots.player import Code, Stream
 from interpreter.bots.registry import adviser, bots_of
-from interpreter.cli.output import board, notice, say, say_lines, styled
+from interpreter.cli.output import as_json, board, notice, say, say_lines, styled
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove, legal_choice
@@ -73,7 +73,7 @@ class Person:
 
     def _read(self) -> str:
         click.echo("> ", nl=False)
-        text = self.lines.readline()
+        text = normalize("NFC", self.lines.readline())
         if not text:
             say()
             raise Leaves
@@ -114,7 +114,7 @@ class Person:
                 for shown in boards_of(game, self.language, self.seat):
                     board(shown.text, shown.columns, shown.rows)
             case "view":
-                say(json.dumps(game.view(player=self.seat), ensure_ascii=False, indent=2))
+                as_json(game.view(player=self.seat))
             case "hint":
                 self._hint(game, decision, codes, rest.strip())
             case "undo":

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
-
 import click
 
-from interpreter.base.extras import Unavailable
+from interpreter.base.figures import between, fixed, percent
 from interpreter.bots.registry import bots_of
-from interpreter.cli.failures import refused_for, wrong_value
+from interpreter.cli.failures import wrong_value
 from interpreter.cli.options import Setup
-from interpreter.cli.output import as_json, notice, say, say_table
-from interpreter.cli.progress import counting, finish, interruptible
-from interpreter.simulate.round_robin import Outcome, Standing, Tournament, lineups, standing
-from interpreter.simulate.workers import Crew, Plan, WorkersLost, shared
+from interpreter.cli.output import as_json, notice, picked, tell_page
+from interpreter.cli.progress import collected, finish
+from interpreter.pages.page import Column, Grid, Page, Paragraph
+from interpreter.simulate.round_robin import Standing, Tournament, lineups, standing
+from interpreter.simulate.workers import Help, Plan
 
 __all__ = ["round_robin"]
 
 
-def round_robin(
-    place: str,
-    setup: Setup,
-    spec: str,
-    games: int,
-    crew: tuple[AbstractContextManager[Crew] | None, float],
-    output: str,
-) -> None:
-    """Play the tournament and print its table. ``place`` is the name of the ruleset for other processes, the crew goes
-    with the seconds that this process plays alone."""
+def round_robin(place: str, setup: Setup, spec: str, games: int, crew: Help, output: str) -> None:
+    """Play the tournament and print its table. ``place`` is the name of the ruleset for other processes."""
     ruleset, players = setup.ruleset, setup.players
     bots = tuple(each.strip() for each in spec.split(","))
     if len(set(bots)) != len(bots) or len(bots) < 2:
@@ -40,44 +31,29 @@ def round_robin(
         games += orders - games % orders
         notice(f"{games} games, so that each of {orders} seatings is played equally often")
     plan = Plan(place, setup.overlays, ruleset.digest, players, spec, tuple(setup.settings.items()))
-    done: list[Outcome] = []
-    with (
-        interruptible() as stopped,
-        counting("games", games) as tell,
-        refused_for(WorkersLost, Unavailable),
-    ):
-        for more in shared(Tournament(plan, bots, setup.seed), ruleset, range(games), *crew, stopped):
-            done += more
-            tell(len(more))
+    done = collected(Tournament(plan, bots, setup.seed), ruleset, range(games), lambda _: crew, "games")
     ranking = standing(bots, done)
     unfinished = [outcome.unfinished for outcome in done if outcome.unfinished is not None]
     if output == "json":
-        counts = {"games": ranking.games, "unfinished": [game.as_data() for game in unfinished]}
-        as_json({**setup.as_data(), **counts, "bots": ranking.entrants, "ahead": ranking.ahead})
+        standings = {**picked(ranking, "games", "ahead"), "bots": ranking.entrants, "unfinished": unfinished}
+        as_json({**setup.as_data(), **standings})
     elif ranking.games:
-        _text(ruleset.id, players, setup.seed, ranking)
+        tell_page(_page(ruleset.id, players, setup.seed, ranking))
     finish(unfinished, f"{len(done)} of {games} games are done" if len(done) < games else "")
 
 
-def _text(ruleset: str, players: int, seed: int, ranking: Standing) -> None:
-    say(f"{ruleset}: {ranking.games} games of {players} players, seed {seed}")
-    say()
+def _page(ruleset: str, players: int, seed: int, ranking: Standing) -> Page:
+    whole, shares = fixed(0), percent
+    heads = ("bot", Column("rating", whole), Column("95 % interval", between(whole)), "seats")
     rows = [
-        (
-            entrant.name,
-            f"{entrant.rating:.0f}",
-            f"{entrant.low:.0f} to {entrant.high:.0f}",
-            entrant.seats,
-            f"{entrant.share:.1%}",
-            f"{entrant.share_low:.1%} to {entrant.share_high:.1%}",
-        )
-        for entrant in ranking.entrants
+        (each.name, each.rating, (each.low, each.high), each.seats, each.share, (each.share_low, each.share_high))
+        for each in ranking.entrants
     ]
-    say_table(("bot", "rating", "95 % interval", "seats", "won", "95 % interval"), rows)
-    say()
     names = [entrant.name for entrant in ranking.entrants]
-    table = []
-    for name in names:
-        shares = (ranking.ahead[name].get(other) for other in names)
-        table.append((name, *("-" if share is None else f"{share:.1%}" for share in shares)))
-    say_table(("ahead of", *names), table)
+    ahead = [(name, *map(ranking.ahead[name].get, names)) for name in names]
+    front = (
+        Paragraph(f"{ranking.games} games of {players} players, seed {seed}", "lead"),
+        Grid((*heads, Column("won", shares), Column("95 % interval", between(shares))), rows),
+        Grid(("ahead of", *(Column(name, shares) for name in names)), ahead),
+    )
+    return Page(ruleset, front, ())

@@ -16,12 +16,13 @@ from msgspec import Struct
 
 from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import RulesetError
+from interpreter.base.stepwise import at_once
 from interpreter.bots.registry import bots_of
 from interpreter.compare.differences import Comparison
 from interpreter.compare.divergence import Apart, Line, Parting, in_step, own_settings
 from interpreter.compare.graft import GRAFTED, grafted
 from interpreter.compare.paired_games import PairPlan, compared_by
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
 from interpreter.language.parse import Trees, remembered
 from interpreter.lowering.constants import RuleFailure
 from interpreter.simulate.workers import Work
@@ -33,14 +34,14 @@ MOST_LINES = 100
 
 
 class Alone(Apart, frozen=True):
-    """Effect of a difference by itself, by the path of its first change. ``why`` says why it cannot be played alone."""
+    """Effect of a difference by itself, by the path of its first change, or why it cannot be played alone."""
 
-    why: str = ""
+    why_not: str = ""
 
 
 def ranked(effects: Iterable[Alone]) -> list[Alone]:
     """Sort effects: largest share first, then earliest; unplayable ones last."""
-    return sorted(effects, key=lambda effect: (bool(effect.why), -effect.share, effect.choices, effect.path))
+    return sorted(effects, key=lambda effect: (bool(effect.why_not), -effect.share, effect.choices or 0, effect.path))
 
 
 def singles(comparison: Comparison) -> list[tuple[str, str, str]]:
@@ -87,9 +88,9 @@ class Singly(Struct, frozen=True):
                 changed.table(self.plan.players, changed.settings(own_settings(changed, dict(self.plan.settings))))
             except (RulesetError, RuleFailure) as failure:
                 first = failure.diagnostics[0] if isinstance(failure, RulesetError) else failure
-                return Alone(path, 0, why=first.message)
+                return Alone(path, why_not=first.message)
             partings = [_parting(line(seed), changed) for seed in self.seeds if not stopped()]
-            return Alone(path, len(self.seeds), tuple(parting for parting in partings if parting.is_apart))
+            return Alone.of(path, len(self.seeds), [parting for parting in partings if parting.is_apart])
 
         def work(numbers: Sequence[int], stopped: Callable[[], bool]) -> Iterator[Alone]:
             for number in numbers:
@@ -105,6 +106,8 @@ def _parting(line: Line, changed: Ruleset) -> Parting:
     """Return the divergence of a game. A rule that fails in the changed ruleset counts as one, too."""
     with no_search():
         try:
-            return in_step(line, changed)[0]
+            found = at_once(in_step(line, changed))
         except RuleFailure as failure:
             return Parting(line.seed, 0, 0, b=failure.message)
+    assert found is not None
+    return found[0]

@@ -6,17 +6,18 @@ matter.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from collections.abc import Mapping as Dict
 from functools import cached_property
+from typing import Self, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.compare.outline import Outline
-from interpreter.compare.partial_evaluation import applied
+from interpreter.compare.partial_evaluation import Applied
 from interpreter.compare.play_order import Topic, facts_in, in_force, placed, play_of, topics_of, trees_of
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
 from interpreter.engine.values import type_text
 from interpreter.explain.cross_reference import Part, for_readers, part_of
 from interpreter.kernel.state import Value
@@ -30,6 +31,8 @@ from interpreter.sections.behaviour import Case
 from interpreter.sections.declarations import Entry
 
 __all__ = ["CHAPTERS", "Compared", "Side", "Text", "View"]
+
+T = TypeVar("T")
 
 CHAPTERS = {
     "players": "Who plays",
@@ -60,12 +63,27 @@ class Text(Struct, frozen=True):
     constants: tuple[str, ...]
 
 
-class Compared:
+class _Sided:
+    """What is compared, with everything that was found in it: it is compared with several others."""
+
+    def __init__(self) -> None:
+        self._found: dict[Hashable, object] = {}
+
+    def once(self, find: Callable[[Self], T]) -> T:
+        """Return what a function finds in this side, found only once."""
+        if find not in self._found:
+            self._found[find] = find(self)
+        return cast("T", self._found[find])
+
+
+class Compared(_Sided):
     """A ruleset to compare, possibly with several others."""
 
     def __init__(self, ruleset: Ruleset) -> None:
+        super().__init__()
         self.ruleset = ruleset
-        self._views: dict[Hashable, View] = {}
+        self._applied = Applied(ruleset.model)
+        self._views: dict[int, View] = {}
 
     @cached_property
     def whole(self) -> View:
@@ -89,16 +107,15 @@ class Compared:
 
     def view(self, settings: Dict[str, Value], open_: frozenset[str]) -> View:
         """Return the part that applies under known settings. The names in ``open_`` are not treated as constants."""
-        key = (tuple(sorted(settings.items())), open_)
-        if key not in self._views:
-            self._views[key] = View(self.ruleset, applied(self.ruleset.model, settings, open_))
-        return self._views[key]
+        model = self._applied.under(settings, open_)
+        return self._views.setdefault(id(model), View(self.ruleset, model))
 
 
-class View:
+class View(_Sided):
     """A model of a ruleset, with its texts in comparable form."""
 
     def __init__(self, ruleset: Ruleset, model: Model) -> None:
+        super().__init__()
         self.ruleset, self.model = ruleset, model
         self._texts: dict[tuple[str, str], list[Text]] = {}
 
@@ -158,11 +175,11 @@ class View:
             heard = [Topic("triggers", trigger.name) for trigger in model.triggers.values() if trigger.event in events]
             heads.append((name, heard))
         calls = (node for node in descendants(model.ranking) if isinstance(node, core.CallRule))
-        checks = [setting.check for setting in model.settings.values() if setting.check in model.rules]
+        checks = [name for name in model.all_checks if name in model.rules]
         heads += [
             ("standing", [*topics_of(model, "standing")]),
             ("result", [Topic("rules", call.rule) for call in calls]),
-            ("settings", [Topic("rules", name) for name in checks if name]),
+            ("settings", [Topic("rules", name) for name in checks]),
             ("others", [*topics_of(model, "triggers", "rules")]),
         ]
         return {topic: chapter for chapter, topic in placed(model, heads)}

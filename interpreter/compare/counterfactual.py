@@ -20,9 +20,8 @@ from interpreter.base.plain_data import Json, Value
 from interpreter.base.suggest import did_you_mean
 from interpreter.bots.player import Bot
 from interpreter.compare.variation import Cell, Unlike, going_on, varied
-from interpreter.engine.game import Game
+from interpreter.engine.game import Game, Ruleset
 from interpreter.engine.refusal import legal_choice
-from interpreter.engine.ruleset import Ruleset
 from interpreter.lowering.constants import Endless
 from interpreter.play.keyboard import understood
 from interpreter.play.match import Match

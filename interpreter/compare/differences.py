@@ -27,13 +27,14 @@ from interpreter.compare.presentation import (
     policy_of,
     presented,
 )
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
 from interpreter.engine.setup import default_settings
 from interpreter.engine.values import type_text
 from interpreter.explain.cross_reference import type_in_words
 from interpreter.kernel.state import Value
-from interpreter.language.model import CardRow, Group, Role, Table
-from interpreter.language.types import CardHolderType, IntType, TokenHolderType
+from interpreter.language.model import Group, Model, Role, Table
+from interpreter.language.resolve import Names
+from interpreter.language.types import CardHolderType, IntType
 from interpreter.sections.documents import NOUNS
 
 __all__ = ["Comparison", "Difference", "differences"]
@@ -74,10 +75,9 @@ class Difference(Struct, frozen=True):
         """Return whether a side has layers of rule text, too long for a line."""
         return any(side is not None and side.parts for side in (self.a, self.b))
 
-    @property
-    def row(self) -> dict[str, str | None]:
-        """Return the path and both values as data."""
-        return {"path": self.path, "a": self.a.value if self.a else None, "b": self.b.value if self.b else None}
+    def as_data(self) -> dict[str, str | None]:
+        values = {"a": self.a.value if self.a else None, "b": self.b.value if self.b else None}
+        return {"chapter": self.chapter, "kind": self.kind, "path": self.path, **values}
 
 
 class Comparison(Struct, frozen=True):
@@ -140,8 +140,9 @@ class _Pair:
         for name in a.model.rules:
             if name in b.model.rules and a.texts(Topic("rules", name)) != b.texts(Topic("rules", name)):
                 yield name
+        left, right = a.once(_holders), b.once(_holders)
         for name in a.model.groups:
-            if name in b.model.groups and self._group(a, name).facts != self._group(b, name).facts:
+            if name in b.model.groups and left[name].facts != right[name].facts:
                 yield name
 
     def _known(self, own: Ruleset, other: Ruleset, settings: Mapping[str, Value]) -> dict[str, Value]:
@@ -160,7 +161,7 @@ class _Pair:
         return known
 
     def comparison(self) -> Comparison:
-        graph = graph_changes(self.a.ruleset, self.b.ruleset)
+        graph = graph_changes(*self._sides)
         rows = graph.rows if graph else ()
         board = [Difference(path, "board", name, "board", _side(x), _side(y)) for path, name, x, y in rows]
         differences = [
@@ -222,43 +223,21 @@ class _Pair:
             yield from _one(path, "overlay", name, overlays_a.get(number), overlays_b.get(number), "players")
 
     def _each(self, path: str, kind: str, chapter: str, facts: Callable[[View], Mapping[str, str]]) -> _Differences:
-        return _each(path, kind, chapter, facts(self.a), facts(self.b))
+        return _each(path, kind, chapter, self.a.once(facts), self.b.once(facts))
 
     def _cards(self) -> _Differences:
-        rows_a, rows_b = (
-            {f"{row.kind}[{row.key}]": row for row in view.model.cards if row.key is not None}
-            for view in (self.a, self.b)
-        )
-        for name in _either(rows_a, rows_b):
-            a, b = _card(self.a, rows_a.get(name)), _card(self.b, rows_b.get(name))
+        cards_a, cards_b = self.a.once(_cards), self.b.once(_cards)
+        for name in _either(cards_a, cards_b):
+            a, b = cards_a.get(name, {}), cards_b.get(name, {})
             if a and b:
                 yield from _each(f"cards.{name}", "card", "box", a, b)
             else:
                 left, right = (", ".join(f"{key} {value}" for key, value in card.items()) or None for card in (a, b))
                 yield from _one(f"cards.{name}", "card", name, left, right, "box")
 
-    def _group(self, view: View, name: str) -> Thing:
-        """Return a holder or value with its declared facts."""
-        group = view.model.groups[name]
-        plain = {
-            "holds": type_in_words(view.ruleset, group.type),
-            "order": group.order if isinstance(group.type, CardHolderType) else "",
-            "seen by": group.seen,
-            "lasts": group.lasts,
-            "spaces": group.spaces or "",
-            "unlimited": "yes" if group.unlimited else "",
-        }
-        facts = plain_facts(plain)
-        for key, tree in (("start", group.start), ("by", group.rank), ("top shows", group.top_shows)):
-            if tree is not None:
-                facts[key] = (view.text(tree), view.written(tree))
-        if group.start is None and group.starts != "empty":
-            facts["start"] = (group.starts, group.starts)
-        return Thing(_path_of(group), "holder", name, _holder(facts), facts)
-
     def _groups(self) -> _Differences:
         left, right = (
-            {name: self._group(view, name) for name, group in view.model.groups.items() if group.file}
+            {name: holder for name, holder in view.once(_holders).items() if view.model.groups[name].file}
             for view in (self.a, self.b)
         )
         return _things("start", left, right)
@@ -272,7 +251,7 @@ class _Pair:
             for of in self._sides
         ]
         if points[0] != points[1]:  # interpretations that no rule reads do not matter
-            read = [settings_read(of.view({}, self._open).model) for of in self._sides]
+            read = [of.view({}, self._open).once(_read) for of in self._sides]
             points = [
                 {name: value for name, value in known.items() if name in names}
                 for known, names in zip(points, read, strict=True)
@@ -293,6 +272,9 @@ class _Pair:
         left, right = (", ".join(_phases(view)) for view in (self.a, self.b))
         yield from _one("round", "phases of a round", "round", left, right, "round")
         yield from _one("setup", "set-up", "setup", a.setup or None, b.setup or None, "round")
+        yield from _one(
+            "check", "checks", "check", ", ".join(a.checks) or None, ", ".join(b.checks) or None, "settings"
+        )
 
     def _result(self) -> _Differences:
         left, right = ([view.text(key) for key in view.model.ranking] for view in (self.a, self.b))
@@ -304,10 +286,9 @@ class _Pair:
 
     def _presented_of(self, view: View) -> dict[str, Thing]:
         """Return the spoken and shown texts of a side by path, without policies that both sides share."""
-        own, others = (policy_files(side.ruleset) for side in (view, self.b if view is self.a else self.a))
+        own, others = (side.once(policy_files) for side in (self._sides if view is self.a else self._sides[::-1]))
         files = (policy_of(view.ruleset, id) for id, path in own.items() if others.get(id) != path)
-        things = chain(presented(view), own_policies(view.ruleset), (policy for policy in files if policy is not None))
-        return {thing.path: thing for thing in things}
+        return view.once(_told) | {policy.path: policy for policy in files if policy is not None}
 
     # --- tables
 
@@ -370,7 +351,7 @@ class _Pair:
 
 def _tokens(view: View) -> dict[str, str]:
     return {
-        name if kind.unit else f"{name}.{member}": str(total)
+        name if kind.unit else f"{name}.{member}": "open" if total is None else str(total)
         for name, kind in view.model.kinds.items()
         if kind.totals is not None
         for member, total in zip(kind.members, kind.totals, strict=True)
@@ -392,9 +373,46 @@ def _records(view: View) -> dict[str, str]:
     }
 
 
-def _card(view: View, row: CardRow | None) -> dict[str, str]:
-    types = view.model.card_kinds[row.kind].attributes if row is not None else {}
-    return {name: view.shown(row.values.get(name), of) for name, of in types.items() if row is not None}
+def _cards(view: View) -> dict[str, dict[str, str]]:
+    kinds, keyed = view.model.card_kinds, (row for row in view.model.cards if row.key is not None)
+    return {
+        f"{row.kind}[{row.key}]": {
+            name: view.shown(row.values[name], of) for name, of in kinds[row.kind].columns.items() if name in row.values
+        }
+        for row in keyed
+    }
+
+
+def _holders(view: View) -> dict[str, Thing]:
+    """Return all holders and values with their declared facts."""
+    return {name: _holder(view, group) for name, group in view.model.groups.items()}
+
+
+def _holder(view: View, group: Group) -> Thing:
+    plain = {
+        "holds": type_in_words(view.ruleset, group.type),
+        "order": group.order if isinstance(group.type, CardHolderType) else "",
+        "seen by": group.seen,
+        "lasts": group.lasts,
+        "spaces": group.spaces or "",
+        "unlimited": "yes" if group.unlimited else "",
+        "at most": str(group.most or ""),
+    }
+    facts = plain_facts(plain)
+    for key, tree in (("start", group.start), ("by", group.rank), ("top shows", group.top_shows)):
+        if tree is not None:
+            facts[key] = (view.text(tree), view.written(tree))
+    if group.start is None and group.starts != "empty":
+        facts["start"] = (group.starts, group.starts)
+    return Thing(_path_of(view.model, group), "holder", group.name, _described(facts), facts)
+
+
+def _read(view: View) -> set[str]:
+    return settings_read(view.model)
+
+
+def _told(view: View) -> dict[str, Thing]:
+    return {thing.path: thing for thing in (*presented(view), *own_policies(view.ruleset))}
 
 
 def _copies(view: View) -> dict[str, str]:
@@ -453,16 +471,21 @@ def _constants(a: list[Text], b: list[Text]) -> tuple[tuple[str, str], ...]:
     return tuple(dict.fromkeys(pair for pair in zip(left, right, strict=True) if pair[0] != pair[1]))
 
 
-def _path_of(group: Group) -> str:
-    section = group.section or ("pools" if isinstance(group.type, TokenHolderType) else "state")
-    return f"{'seats.has' if section == 'has' else section}.{group.name}"
+def _path_of(model: Model, group: Group) -> str:
+    of = group.name.rpartition(".")[0]
+    if group.section != "has":
+        return f"{group.section}.{group.name}"
+    if not of:
+        return f"seats.has.{group.name}"
+    home = {"node": "graph", "place": "graph.place"}.get(of) or f"{Names(model).declares_type(of)[0]}.{of}"
+    return f"{home}.holds.{group.own_name}"
 
 
 _DEFAULTS = {"order": "kept", "seen by": "everyone", "lasts": "game", "start": "-"}
 _FACTS = {"lasts": "for a {}", "start": "at first {}"}
 
 
-def _holder(facts: Facts) -> str:
+def _described(facts: Facts) -> str:
     """Describe a holder or value, without defaults."""
     others = (
         _FACTS.get(key, f"{key} {{}}").format(value)

@@ -10,20 +10,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
+from typing import Self
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.cycles import no_search
 from interpreter.base.plain_data import Json
+from interpreter.base.stepwise import Steps, at_once
 from interpreter.bots.player import Bot
 from interpreter.compare.differences import Comparison, Difference
+from interpreter.compare.variation import renumbered
 from interpreter.engine.citations import Citation
 from interpreter.engine.decision import Decision, Option
-from interpreter.engine.game import Game
+from interpreter.engine.game import Game, Ruleset
 from interpreter.engine.refusal import IllegalMove
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.setup import Table
 from interpreter.engine.views import Spoken, prompt_of
+from interpreter.kernel.chance import Seeded
+from interpreter.kernel.state import State
 from interpreter.play.match import Match
 from interpreter.play.narration import words_of
 from interpreter.testing.instrumentation import key_of, watched
@@ -57,33 +62,24 @@ class Parting(Struct, frozen=True):
 
 
 class Apart(Struct, frozen=True):
-    """Games that diverge because of a difference, of ``total`` games. Means are over those that diverge."""
+    """Games that diverge because of a difference: their number and share, the means of their choices and rounds before
+    they do, and the earliest one."""
 
     path: str
-    total: int
-    partings: tuple[Parting, ...] = ()
+    games: int = 0
+    share: float = 0.0
+    choices: float | None = None
+    round: float | None = None
+    example: Parting | None = None
 
-    @property
-    def first(self) -> Parting:
-        """Return the earliest divergence."""
-        return min(self.partings, key=lambda parting: parting.choices)
-
-    @property
-    def games(self) -> int:
-        return len(self.partings)
-
-    @property
-    def share(self) -> float:
-        return self.games / self.total if self.total else 0.0
-
-    @property
-    def choices(self) -> float:
-        """Return the mean number of choices before games diverge."""
-        return fmean([parting.choices for parting in self.partings] or [0])
-
-    @property
-    def round(self) -> float:
-        return fmean([parting.round for parting in self.partings] or [0])
+    @classmethod
+    def of(cls, path: str, total: int, partings: Sequence[Parting]) -> Self:
+        """Return what these divergences of ``total`` games have in common."""
+        if not partings:
+            return cls(path)
+        choices, rounds = fmean(each.choices for each in partings), fmean(each.round for each in partings)
+        first = min(partings, key=lambda parting: parting.choices)
+        return cls(path, len(partings), len(partings) / total, choices, rounds, first)
 
 
 def own_settings(ruleset: Ruleset, settings: Mapping[str, object]) -> dict[str, object]:
@@ -95,8 +91,8 @@ def causes(partings: Sequence[Parting]) -> list[Apart]:
     """Return the differences that made games diverge after a choice, most frequent first."""
     later = [parting for parting in partings if parting.path and parting.choices]
     paths = dict.fromkeys(parting.path for parting in later)
-    found = [Apart(path, len(partings), tuple(each for each in later if each.path == path)) for path in paths]
-    return sorted(found, key=lambda cause: (-cause.games, cause.choices))
+    found = [Apart.of(path, len(partings), [each for each in later if each.path == path]) for path in paths]
+    return sorted(found, key=lambda cause: (-cause.games, cause.choices or 0))
 
 
 def from_the_start(partings: Sequence[Parting]) -> Counter[str]:
@@ -143,10 +139,10 @@ class Line:
     def __init__(self, ruleset: Ruleset, bots: Sequence[Bot], seed: int, settings: Mapping[str, object]) -> None:
         self.ruleset, self.bots, self.seed, self.settings = ruleset, bots, seed, settings
         self._match = Match(ruleset, bots, seed, own_settings(ruleset, settings))
-        self.choices: list[Mapping[str, Json]] = []
+        self.choices: list[Option] = []
         self._moments = [self._moment()]
 
-    def choice(self, number: int) -> Mapping[str, Json]:
+    def choice(self, number: int) -> Option:
         """Return a choice of the bots."""
         self.at(number + 1)
         return self.choices[number]
@@ -155,8 +151,17 @@ class Line:
         """Return the game after a number of choices."""
         if number == len(self.choices):
             return self._match.game
-        game = self.ruleset.new_game(len(self.bots), self.seed, own_settings(self.ruleset, self.settings))
-        for choice in self.choices[:number]:
+        return self.replayed(self.ruleset, self.choices[:number])
+
+    def table(self, ruleset: Ruleset) -> Table:
+        """Return the table of a ruleset for these bots and settings."""
+        return ruleset.table(len(self.bots), ruleset.settings(own_settings(ruleset, self.settings)))
+
+    def replayed(self, ruleset: Ruleset, choices: Iterable[Option] = ()) -> Game:
+        """Return a game of a ruleset with the same seed after these choices. Raises :class:`ValueError` for invalid
+        numbers of players or settings."""
+        game = ruleset.new_game(len(self.bots), self.seed, own_settings(ruleset, self.settings))
+        for choice in choices:
             game.apply(choice)
         return game
 
@@ -166,7 +171,7 @@ class Line:
             self._match.step()
             last = self._match.game.last_choice
             assert last is not None
-            self.choices.append(last.as_dict())
+            self.choices.append(last)
             self._moments.append(self._moment())
         return self._moments[number]
 
@@ -175,24 +180,27 @@ class Line:
         return _asked(game), game.round
 
 
-def in_step(line: Line, b: Ruleset) -> tuple[Parting, list[Mapping[str, Json]]]:
-    """Play another ruleset until it diverges. Return the divergence, without its cause, and the choices before it.
+def in_step(line: Line, b: Ruleset) -> Steps[tuple[Parting, list[Option]]]:
+    """Play another ruleset until it diverges, with a step for each choice. Return the divergence, without its cause,
+    and its choices before it.
 
     Raises :class:`ValueError` for invalid numbers of players or settings.
     """
-    other = b.new_game(len(line.bots), line.seed, own_settings(b, line.settings))
-    number = 0
-    while (asked := line.at(number)[0]) == _asked(other) and asked is not None:
-        made = line.choice(number)
+    other = line.replayed(b)
+    choices: list[Option] = []
+    while line.at(len(choices))[0] == _asked(other) and other.decision is not None:
+        yield
+        made = line.choice(len(choices))
         try:
-            other.apply(made)
+            other.apply(_options(other.decision).get(str(made), made))
         except IllegalMove as refusal:  # not among the compared options
-            taken = " ".join(str(value) for value in made.values())
-            parting = Parting(line.seed, number + 1, line.at(number + 1)[1], taken, str(refusal))
-            return parting, line.choices[:number]
-        number += 1
-    told = _difference(line.game(number), other)
-    return Parting(line.seed, number, line.at(number)[1], *(told or ())), line.choices[:number]
+            taken = " ".join(map(str, made.as_dict().values()))
+            number = len(choices) + 1
+            return Parting(line.seed, number, line.at(number)[1], taken, str(refusal)), choices
+        assert other.last_choice is not None
+        choices.append(other.last_choice)
+    told = _difference(line.game(len(choices)), other)
+    return Parting(line.seed, len(choices), line.at(len(choices))[1], *(told or ())), choices
 
 
 class LockStep:
@@ -217,41 +225,72 @@ class LockStep:
         """Play the seed on both sides and return the divergence. Raises :class:`ValueError` for invalid numbers of
         players or settings."""
         with no_search():
-            parting, choices = in_step(Line(self.a, self.bots, seed, self.settings), self.b)
-            if not parting.is_apart:
-                return parting
-            return replace(parting, path=self._cause(choices, seed))
+            parting = at_once(self.steps(seed))
+        assert parting is not None
+        return parting
 
-    def _cause(self, choices: Sequence[Mapping[str, Json]], seed: int) -> str:
-        """Replay the choices in the instrumented copies. Return the first part exercised since the last choice,
-        preferably one not exercised before."""
+    def steps(self, seed: int) -> Steps[Parting]:
+        """Do the same in steps."""
+        line = Line(self.a, self.bots, seed, self.settings)
+        for copy in self._watched:
+            line.table(copy).runner.plain = True
+        self._notes.take()
+        parting, choices = yield from in_step(line, self.b)
+        if not parting.is_apart:
+            return parting
+        return replace(parting, path=(yield from self._cause(line, choices)) if choices else self._first(line))
+
+    def _first(self, line: Line) -> str:
+        """Return the first part that the set-up or the first decision exercises in the instrumented copies."""
+        self._notes.stops = True
+        try:
+            at_once(self._exercised(line, (), 0))
+        except _Noted as noted:
+            return self._paths[str(noted)]
+        finally:
+            self._notes.stops = False
+        return BEGINNING
+
+    def _cause(self, line: Line, choices: Sequence[Option]) -> Steps[str]:
+        """Repeat choices in the instrumented copies. Return the first part exercised since the last choice, preferably
+        one not exercised before.
+
+        If all parts since then belong to one difference, what came before does not matter: the module repeats it. The
+        choice before the last is made for what is then remembered of the state, as in a whole game.
+        """
+        last, before = yield from self._exercised(line, choices, max(0, len(choices) - 2))
+        if last is None or len({self._paths[key] for key in last}) > 1:
+            last, before = yield from self._exercised(line, choices, 0)
+        assert last is not None
+        keys = [key for key in last if key not in before] or last
+        return self._paths[keys[0]] if keys else BEGINNING
+
+    def _exercised(self, line: Line, choices: Sequence[Option], start: int) -> Steps[tuple[list[str] | None, set[str]]]:
+        """Return the parts exercised since the last choice, and before it, but not before choice number ``start``. The
+        former are unknown (None) if that choice changes nothing, so that results of functions are still remembered."""
         before: set[str] = set()
         last: list[str] = []
-        for ruleset in self._watched:
-            own = own_settings(ruleset, self.settings)
-            ruleset.table(len(self.bots), ruleset.settings(own)).runner.plain = True
+        for ruleset, copy, made in zip((self.a, self.b), self._watched, (line.choices, choices), strict=True):
+            played = line.replayed(ruleset, made[:start]) if start else None
             self._notes.take()
-            self._notes.stops = not choices
-            try:
-                copy = ruleset.new_game(len(self.bots), seed, own)
-                if not choices and copy.decision is not None:
-                    _options(copy.decision)
-            except _Noted as noted:
-                return self._paths[str(noted)]
-            finally:
-                self._notes.stops = False
-            if not choices:
-                continue
+            if played is None:
+                game = line.replayed(copy)
+            else:
+                cells = played.state.cells[:]
+                state = State(cells[:], renumbered(played.state.frame, ruleset.program, copy.program))
+                game = Game(copy, line.table(copy), state, Seeded(line.seed), played.origin)
             windows = [self._notes.take()]
-            for choice in choices:
-                copy.apply(choice)
+            for choice in made[start : len(choices)]:
+                yield
+                game.apply(choice)
                 windows.append(self._notes.take())
-            if (decision := copy.decision) is not None:
+                if played is not None and len(windows) == 2 and game.state.cells == cells:
+                    return None, before
+            if (decision := game.decision) is not None:
                 _options(decision)
             last += [*windows.pop(), *self._notes.take()]
             before.update(*windows)
-        keys = [key for key in last if key not in before] or last
-        return self._paths[keys[0]] if keys else BEGINNING
+        return last, before
 
 
 def _citations(ruleset: Ruleset, difference: Difference) -> Iterator[Citation]:

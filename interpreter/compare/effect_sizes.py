@@ -15,7 +15,6 @@ from statistics import fmean, stdev
 from msgspec import Struct
 
 from interpreter.language.model import Measure
-from interpreter.language.types import IntType
 from interpreter.simulate.confidence import NORMAL_95, student
 from interpreter.simulate.simulation import Row
 from interpreter.simulate.totals import Of, final
@@ -45,6 +44,7 @@ class Effect(Struct, frozen=True):
     size_low: float
     size_high: float
     values: tuple[tuple[float, ...], tuple[float, ...]]
+    unsaid = ("values",)
 
     @property
     def is_sure(self) -> bool:
@@ -106,8 +106,7 @@ def _wins(row: Row, measures: Sequence[Measure]) -> dict[str, float]:
 
 
 def _by_number(measure: Measure, of: Of) -> str:
-    numbers = (str(part) for key, part in zip(measure.keys, of, strict=True) if isinstance(key.type, IntType))
-    return " ".join([measure.name, *numbers])
+    return " ".join([measure.name, *(str(of[place]) for place in measure.numbers)])
 
 
 def ratio_effect(name: str, a: Sequence[Ratio], b: Sequence[Ratio]) -> Effect:

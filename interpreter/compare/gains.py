@@ -9,20 +9,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
-from statistics import median
 
 from msgspec import Struct
 
 from interpreter.base.plain_data import Value
 from interpreter.compare.effect_sizes import Effect, Ratio, ratio_effect
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
 from interpreter.language.model import Measure
 from interpreter.simulate.simulation import Row
 from interpreter.simulate.summary import Subject, about
 from interpreter.simulate.totals import Of, occurrences, without_seat
 
-__all__ = ["Gain", "GainTable", "gains", "tables_of"]
+__all__ = ["Gain", "gains"]
 
 _FEW = 5
 """A mean needs at least so many games on each side."""
@@ -133,56 +131,3 @@ def _tallies(measure: Measure, row: Row) -> dict[Of, _Tally]:
             tally.seats.add(seat)
             tally.share += row.share(seat)
     return tallies
-
-
-# --- tables
-
-
-class GainTable(Struct, frozen=True):
-    """Things of one measure as text: a title, heads and a row for each thing. ``sure`` are the significant rows,
-    ``left_out`` the number of things without a row."""
-
-    title: str
-    heads: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    sure: frozenset[int]
-    left_out: int
-
-
-def tables_of(found: Sequence[Gain], most: int | None = None) -> Iterator[GainTable]:
-    """Yield a table for each measure: all things, or at most so many that differ."""
-    for measure, group in groupby(found, key=lambda gain: gain.measure):
-        things = list(group)
-        shown = things if most is None else [gain for gain in things if gain.size][:most]
-        columns = {
-            "": [gain.name for gain in shown],
-            "times": _cells([gain.times for gain in shown]),
-            "mean": _cells([gain.mean for gain in shown]),
-            "winner, %": _cells([gain.winner for gain in shown]),
-        }
-        filled = {head: cells for head, cells in columns.items() if any(cells)}
-        title = f"{measure}, by {', '.join(things[0].of)}".replace("_", " ")
-        count = f"{len(shown)} of {len(things)}" if len(shown) < len(things) else str(len(things))
-        yield GainTable(
-            f"{title}: {count}, {sum(gain.is_sure for gain in things)} significant",
-            tuple(filled),
-            tuple(zip(*filled.values(), strict=True)),
-            frozenset(place for place, gain in enumerate(shown) if gain.is_sure),
-            len(things) - len(shown),
-        )
-
-
-def _cells(effects: Sequence[Effect | None]) -> list[str]:
-    """Return the cells of a column: both sides and the interval, with as many digits as the intervals allow."""
-    known = [effect for effect in effects if effect is not None]
-    typical = median([effect.high - effect.difference for effect in known]) if known else 0.0
-    digits = 0 if typical >= 2 else 1 if typical >= 0.2 else 2
-    parts = [
-        [f"{number:.{digits}f}" for number in (effect.a, effect.b, effect.high - effect.difference)] for effect in known
-    ]
-    widths = [max(map(len, numbers)) for numbers in zip(*parts, strict=True)]
-    texts = iter(
-        f"{a.rjust(widths[0])} → {b.rjust(widths[1])} ± {reach.rjust(widths[2])}{' *' if effect.is_sure else ''}"
-        for effect, (a, b, reach) in zip(known, parts, strict=True)
-    )
-    return ["" if effect is None else next(texts) for effect in effects]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from msgspec.structs import replace
 
 from interpreter.base.diagnostics import RulesetError
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
 from interpreter.language.check import check
 from interpreter.lowering.lower import lower
 from interpreter.lowering.reach import reach_of

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from interpreter.base.plain_data import Value
+from interpreter.compare.comparable import Compared
 from interpreter.compare.graph_figures import distances_of, figures_of
 from interpreter.compare.operands import title_of
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
 from interpreter.language.directed_links import ways_of
 from interpreter.language.model import GraphDecl
 from interpreter.language.types import Type
@@ -31,7 +32,7 @@ GraphRow = tuple[str, str, str | None, str | None]
 class DistanceChange(Struct, frozen=True):
     """Two nodes whose distance differs between the graphs."""
 
-    nodes: tuple[str, str]
+    between: tuple[str, str]
     a: int
     b: int
 
@@ -54,25 +55,24 @@ class GraphChanges(Struct, frozen=True):
     names: tuple[tuple[str, str], ...] = ()
 
 
-def graph_changes(a: Ruleset, b: Ruleset) -> GraphChanges | None:
+def graph_changes(a: Compared, b: Compared) -> GraphChanges | None:
     """Return the differences between two graphs; None if neither has nodes or both are equal."""
-    graphs = [ruleset.model.graph for ruleset in (a, b)]
-    first, second = (graph if graph and graph.nodes else None for graph in graphs)
-    if first is None or second is None:
-        if first is second:
+    left, right = a.once(_board), b.once(_board)
+    titles = title_of(a.ruleset, "map"), title_of(b.ruleset, "map")
+    if left is None or right is None:
+        if left is right:
             return None
-        row = "map", "map", title_of(a, "map") if first else None, title_of(b, "map") if second else None
+        row = "map", "map", titles[0] if left else None, titles[1] if right else None
         return GraphChanges((row,), (), True)
-    left, right = _Board(a, first), _Board(b, second)
     matched = _matched(left, right)
     figures = tuple((name, x, y) for (name, x), (_, y) in zip(left.figures(), right.figures(), strict=True))
     if 2 * len(matched) < max(len(left.names), len(right.names)):
         rows: list[GraphRow] = [(f"map.{name.replace(' ', '_')}", name, x, y) for name, x, y in figures if x != y]
-        return GraphChanges((("map", "map", title_of(a, "map"), title_of(b, "map")), *rows), figures, True)
+        return GraphChanges((("map", "map", *titles), *rows), figures, True)
     rows = [*_nodes(left, right, matched), *_links(left, right, matched)]
     if not rows:
         return None
-    changes = sorted(_distances(left, right, matched), key=lambda change: (-abs(change.b - change.a), change.nodes))
+    changes = sorted(_distances(left, right, matched), key=lambda change: (-abs(change.b - change.a), change.between))
     pairs = len(matched) * (len(matched) - 1) // (1 if left.distances.one_way or right.distances.one_way else 2)
     nearer = sum(change.b < change.a for change in changes)
     names = tuple((old, new) for old, new in matched.items() if old != new)
@@ -119,6 +119,11 @@ class _Board:
         yield "length of all links", str(figures.length)
         yield "mean distance", f"{figures.mean_distance:.1f}" if figures.mean_distance is not None else "-"
         yield "longest distance", str(figures.longest_distance)
+
+
+def _board(side: Compared) -> _Board | None:
+    graph = side.ruleset.model.graph
+    return _Board(side.ruleset, graph) if graph is not None and graph.nodes else None
 
 
 def _matched(a: _Board, b: _Board) -> dict[str, str]:

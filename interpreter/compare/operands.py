@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.suggest import did_you_mean, without_suggestion
 from interpreter.base.yaml_values import word
-from interpreter.engine.ruleset import Ruleset, find, load, load_document
+from interpreter.engine.game import Ruleset
+from interpreter.loading.load import find, load, load_document
 from interpreter.reading.files import A_KIND, Document, Shelf, shelf_for
 from interpreter.reading.ruleset_files import rulesets_of
 

@@ -20,7 +20,7 @@ from interpreter.language.model import CheckedRule, Model, RuleBody, RuleLayer
 from interpreter.language.types import HolderType
 from interpreter.language.walk import descendants, rewritten
 
-__all__ = ["applied", "settings_read"]
+__all__ = ["Applied", "settings_read"]
 
 T = TypeVar("T")
 _Key = tuple[str, str]
@@ -28,20 +28,29 @@ _Key = tuple[str, str]
 _ORDERED: dict[str, Callable[[Value, Value], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 
 
-def applied(model: Model, settings: Mapping[str, Value], open_: frozenset[str] = frozenset()) -> Model:
-    """Return the model without the parts that never apply. ``settings`` are the known settings and interpretations.
+class Applied:
+    """A model without the parts that never apply, for any settings. What is known step by step decides on each step, so
+    it is folded once."""
 
-    ``open_`` are rules and values of the state that are not treated as constants.
-    """
-    fixed: dict[_Key, Value] = {("setting", name): value for name, value in settings.items()}
-    fresh: Set[_Key] | None = None
-    while True:
-        model = _reached(_folded(model, fixed, fresh))
-        constant = {**_constant_rules(model), **_idle_cells(model)}
-        extended = {**fixed, **{key: value for key, value in constant.items() if key[1] not in open_}}
-        if extended == fixed:
-            return model
-        fixed, fresh = extended, extended.keys() - fixed.keys()
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._steps: dict[frozenset[tuple[_Key, Value]], tuple[Model, Mapping[_Key, Value]]] = {}
+
+    def under(self, settings: Mapping[str, Value], open_: Set[str]) -> Model:
+        """Return the model under the known settings and interpretations. Rules and values of the state in ``open_`` are
+        not treated as constants. Equal answers are the same object."""
+        fixed: dict[_Key, Value] = {("setting", name): value for name, value in settings.items()}
+        model, fresh = self._model, None
+        while True:
+            step = frozenset(fixed.items())
+            if step not in self._steps:
+                model = _reached(_folded(model, fixed, fresh))
+                self._steps[step] = model, {**_constant_rules(model), **_idle_cells(model)}
+            model, constant = self._steps[step]
+            extended = {**fixed, **{key: value for key, value in constant.items() if key[1] not in open_}}
+            if extended == fixed:
+                return model
+            fixed, fresh = extended, extended.keys() - fixed.keys()
 
 
 def settings_read(model: Model) -> set[str]:
@@ -198,7 +207,7 @@ def _declared(model: Model) -> Iterator[object]:
 def _reached(model: Model) -> Model:
     """Return the model without unreachable rules, triggers, tables and values of the state."""
     nodes = list(_declared(model))
-    named = [*model.phases, model.setup, *(setting.check for setting in model.settings.values())]
+    named = [*model.phases, model.setup, *model.all_checks]
     waiting = [Topic("rules", name) for name in named if name in model.rules]
     waiting += [Topic("standing", name) for name in model.standing]
     waiting += [Topic("rules", node.rule) for node in nodes if isinstance(node, core.CallRule)]

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from interpreter.compare.comparable import View
+from interpreter.compare.comparable import Compared, View
 from interpreter.compare.play_order import facts_in, topics_of
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
 from interpreter.engine.values import type_text
 from interpreter.language import core
 from interpreter.language.model import Board, Measure, Model, Phrase, plural
@@ -26,6 +26,9 @@ Fact = tuple[Hashable, str]
 """Comparable form and text."""
 Facts = dict[str, Fact]
 """Facts of a thing by name."""
+
+_APART = (*TITLED, "table", "marks")
+"""First words of the names of texts that are no part of a game: headings, and texts of the table in a browser."""
 
 
 def plain_facts(values: Mapping[str, str] | Iterable[tuple[str, str]]) -> Facts:
@@ -53,8 +56,8 @@ def presented(view: View) -> Iterator[Thing]:
             yield _thing("events", "event", event.name, plain_facts({"with": values}) | _says(view, "says", event.says))
     for name, phrases in model.says.items():
         says = model.events[name].says if name in model.events else {}
-        if "en" not in phrases or phrases["en"] == says.get("en") or name.partition(".")[0] in TITLED:
-            continue  # same text as the thing itself, or its heading: the thing is compared anyway
+        if "en" not in phrases or phrases["en"] == says.get("en") or name.partition(".")[0] in _APART:
+            continue  # same text as the thing itself, or its heading: the thing is compared anyway; or the table's
         due = offered if name in model.alternatives else noted if name in model.events else {name}
         if name in due:
             yield _thing("says", "words", name, _says(view, "", phrases))
@@ -129,8 +132,9 @@ def _written(tree: object) -> str:
 # --- policies of bots -------------------------------------------------------------------------------------------------
 
 
-def policy_files(ruleset: Ruleset) -> dict[str, Path]:
+def policy_files(side: Compared) -> dict[str, Path]:
     """Return the policy files of a ruleset's family by id."""
+    ruleset = side.ruleset
     paths = {id: ruleset.shelf.find("policies", id) for id in ruleset.shelf.ids("policies")}
     family = ruleset.composition.family
     return {id: path for id, path in paths.items() if path is not None and id.partition("/")[0] == family}

@@ -13,10 +13,10 @@ from msgspec import Struct
 
 from interpreter.compare.graph_figures import GraphFigures, distances_of, figures_of, network_of
 from interpreter.compare.operands import title_of
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
 from interpreter.simulate.summary import Point, Summary
 
-__all__ = ["SIZES", "Board", "Counts", "Means", "boards_of", "means_of", "pair_rows", "titles_of"]
+__all__ = ["SIZES", "Board", "Counts", "Means", "boards_of", "means_of", "titles_of"]
 
 SIZES = 5, 10, 15
 """Sizes of the measured networks, in nodes."""
@@ -56,15 +56,6 @@ def titles_of(rulesets: Sequence[Ruleset]) -> list[str]:
     """Return the titles of rulesets, with the id where several have the same one."""
     titles = [ruleset.title for ruleset in rulesets]
     return [f"{x.title} ({x.id})" if titles.count(x.title) > 1 else x.title for x in rulesets]
-
-
-def pair_rows(names: Sequence[str], counts: Counts) -> list[tuple[str, ...]]:
-    """Return a row for each ruleset: its number and name, and what differs from those before it."""
-
-    def cell(x: int, y: int) -> str:
-        return "{}/{}".format(*counts[x, y]) if x < y else "·" if x == y else ""
-
-    return [(str(y + 1), name, *(cell(x, y) for x in range(len(names) - 1))) for y, name in enumerate(names)]
 
 
 def _measured(rulesets: Sequence[Ruleset]) -> Board:

@@ -21,7 +21,7 @@ from interpreter.language.types import BoolType, SetType, Type
 from interpreter.lowering.constants import RuleFailure
 from interpreter.lowering.lower import Program
 
-__all__ = ["Unlike", "broken_laws", "going_on", "varied"]
+__all__ = ["Unlike", "broken_laws", "going_on", "renumbered", "varied"]
 
 Cell = tuple[str, tuple[str, ...], str]
 """A table, the keys of a cell and its value, as text."""
@@ -80,7 +80,7 @@ def going_on(game: Game, ruleset: Ruleset, settings: Mapping[str, object], seed:
         ) - 1  # check all standing rules anew: they may depend on the change
     continued = Game(ruleset, table, state, Seeded(seed), game.origin)
     if not same:
-        continued._check_settings()
+        continued._check_set_up()
     return continued
 
 
@@ -95,6 +95,11 @@ def _frame_for(game: Game, table: Table) -> Frame | None:
     for name in (*_carried_out(before, frame), *(block[2] for block in game.state.cells[layout.base["kept"]])):
         if _text_of(before, name) != _text_of(after, name):
             raise Unlike(f"this changes `{name.partition('@')[0]}`, which is being carried out")
+    return renumbered(frame, before, after)
+
+
+def renumbered(frame: Frame | None, before: Program, after: Program) -> Frame | None:
+    """Return the frame of a program as one of another program, whose equal stretches have other numbers."""
     places = {stretch.id: number for number, stretch in enumerate(after.stretches)}
 
     def moved(frame: Frame | None) -> Frame | None:

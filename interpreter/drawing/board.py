@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from cmath import phase, rect
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from math import pi, sqrt
+from itertools import chain
+from math import pi
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 from zlib import crc32
 
 from interpreter.drawing.colours import darker, ink_on, lighter
+from interpreter.drawing.fields import Field
 from interpreter.drawing.font_metrics import FAMILY, width_of
 from interpreter.drawing.geometry import Box, Point, along, cross, dot, length_of
-from interpreter.drawing.picture import Picture, Piece, Slot, Tie, without_pieces
-from interpreter.drawing.plan import LINE, NAME, SLOT, TAG, Plan, Way, arranged
-from interpreter.drawing.svg import document, element, path
+from interpreter.drawing.picture import Heap, Laid, Picture, Piece, Slot, Spot, Tie, without_pieces
+from interpreter.drawing.plan import LINE, NAME, SLOT, SMALL, TAG, Plan, Way, arranged
+from interpreter.drawing.svg import Symbols, document, element, path
 
-__all__ = ["Drawn", "drawn", "drawn_on", "piece_at"]
+__all__ = ["Drawn", "card_in", "drawn", "drawn_on", "fills_of", "on_node"]
 
 _MARGIN = 28.0
 _TITLE = 22.0
@@ -29,6 +31,8 @@ _CELL = 260.0
 _AROUND = tuple(2 * pi * corner / 28 for corner in range(28))
 _INK = "#2b2a27"
 _PAPER = "#fbf8f0"
+_FONT = {"font_family": FAMILY, "font_weight": "bold"}
+_HALO: dict[str, Any] = {"stroke": _PAPER, "stroke_width": 3.2, "stroke_linejoin": "round", "paint_order": "stroke"}
 _LINK = "#5b5750"
 _PALE = "#d9d6cf"
 _PLAIN = "#c9c1ae"
@@ -57,9 +61,18 @@ def drawn(picture: Picture, *, titled: bool = True) -> str:
     return drawn_on(picture, titled=titled).svg
 
 
-def piece_at(piece: Piece, at: Point) -> str:
-    """Return the SVG of a piece at a point."""
-    return "".join(_piece(piece, at))
+def on_node(plan: Plan, node: int, spot: Spot, symbols: Symbols) -> Iterator[str]:
+    """Yield the SVG of the card, the tokens and the pieces on a node."""
+    if spot.laid is not None and plan.field is not None:
+        yield symbols.used(card_in(plan.field, spot.laid), plan.centres[node], turn=spot.laid.turn or 0.0)
+        size = TAG * min(1.0, 0.8 * plan.field.step / (width_of(spot.laid.title, TAG) or 1.0))
+        yield symbols.used(_words(spot.laid.title, 0.36j * size, size, fill=_INK, **_HALO), plan.centres[node])
+    if plan.field is not None:
+        yield from _heaps(spot.heaps, plan.centres[node], 0.32 * plan.field.step, symbols)
+    for slot, at in zip(spot.slots, plan.slots[node], strict=True):
+        if slot.piece is not None:
+            yield symbols.used("".join(_piece(slot.piece, 0j)), at, size=plan.size)
+        yield from _heaps(slot.heaps, at + 1j * plan.size * SLOT * bool(slot.piece), plan.size * SLOT, symbols)
 
 
 def drawn_on(picture: Picture, *, titled: bool = True) -> Drawn:
@@ -73,15 +86,18 @@ def drawn_on(picture: Picture, *, titled: bool = True) -> Drawn:
     top = _MARGIN + _TITLE + 16 if titled else _MARGIN
     height = top + area.bottom - area.top + (18 + 24 * len(rows) if rows else 0) + _MARGIN
     aside = (width - (area.right - area.left)) / 2
-    moved = complex(_MARGIN + aside - area.left, top - area.top)
+    moved, symbols = complex(_MARGIN + aside - area.left, top - area.top), Symbols()
+    laid = (on_node(plan, node, spot, symbols) for node, spot in enumerate(picture.spots) if plan.field is not None)
     heading = _words(title, complex(_MARGIN, _MARGIN + _TITLE * 0.8), _TITLE, anchor="start", fill=_INK, class_="title")
     inside = [
         element("rect", width="100%", height="100%", fill=_PAPER),
         *([heading] if title else []),
         f'<g transform="translate({moved.real:.2f} {moved.imag:.2f})">',
         *under,
-        *_nodes(plan),
+        *(_nodes(plan) if plan.field is None else ()),
+        *chain.from_iterable(laid),
         *over,
+        symbols.defined(),
         "</g>",
         *_legend(legend, rows, top + area.bottom - area.top + 30),
     ]
@@ -93,11 +109,14 @@ def drawn_on(picture: Picture, *, titled: bool = True) -> Drawn:
 def _ground(board: Picture) -> tuple[list[str], list[str]]:
     """Return what lies under the nodes and over them. It stays the same while pieces come and go."""
     plan = arranged(board)
+    if plan.field is not None:
+        return [*_fields(plan, plan.field), *_names(plan), *_links(plan)], [*_tags(plan)]
     return [*_land(plan), *_links(plan)], [*_tags(plan), *_names(plan)]
 
 
 def _area(plan: Plan) -> Box:
-    boxes = [Box.around(centre, 2 * _LAND, 2 * _LAND) for centre in plan.centres]
+    wide = 2 * _LAND if plan.field is None else 2 * abs(plan.field.at(0.5 / plan.field.sides))
+    boxes = [Box.around(centre, wide, wide) for centre in plan.centres]
     boxes += [label.box for label in (*plan.names, *plan.tags) if label.lines]
     corners = [complex(*corner) for box in boxes for corner in ((box.left, box.top), (box.right, box.bottom))]
     return Box.of([*corners, *(point for way in plan.ways for point in way.points)])
@@ -111,21 +130,15 @@ def _polygon(corners: Iterable[Point], *inside: str, **others: object) -> str:
     return element("path", *inside, d=path(corners, closed=True), **others)
 
 
-def _words(words: str, at: Point, size: float, *, anchor: str = "middle", width: float = 0.0, **others: object) -> str:
+def _line(words: str, at: Point, width: float, **others: object) -> str:
     """Return a line of text, fitted to its computed width with any font."""
-    return element(
-        "text",
-        escape(words),
-        x=at.real,
-        y=at.imag,
-        font_family=FAMILY,
-        font_size=size,
-        font_weight="bold",
-        text_anchor=anchor,
-        textLength=width or width_of(words, size),
-        lengthAdjust="spacingAndGlyphs",
-        **others,
-    )
+    fitted = {"textLength": width, "lengthAdjust": "spacingAndGlyphs"}
+    return element("text", escape(words), x=at.real, y=at.imag, **fitted, **others)
+
+
+def _words(words: str, at: Point, size: float, *, anchor: str = "middle", width: float = 0.0, **others: object) -> str:
+    """Return a line of text with its font."""
+    return _line(words, at, width or width_of(words, size), font_size=size, text_anchor=anchor, **_FONT, **others)
 
 
 # --- land
@@ -133,18 +146,12 @@ def _words(words: str, at: Point, size: float, *, anchor: str = "middle", width:
 
 def _land(plan: Plan) -> Iterator[str]:
     """Draw the Voronoi cell of each node in its colour, clipped to the land."""
-    grid = plan.picture.grid
-    if all(spot.colour is None for spot in plan.picture.spots) and not grid:
+    if all(spot.colour is None for spot in plan.picture.spots):
         return
     cells = []
-    turns, reach = _field(plan.centres) if grid else (_AROUND, _CELL)
     for node, spot in enumerate(plan.picture.spots):
-        colour = "#ecebe6" if spot.pale else lighter(spot.colour or _PLAIN, 0.62)
-        corners, stroke = _cell(node, plan.centres, turns, reach), darker(colour, 0.25) if grid else colour
-        cells.append(_polygon(corners, fill=colour, stroke=stroke, stroke_width=1.2, stroke_linejoin="round"))
-    if grid:
-        yield element("g", *cells, class_="land")
-        return
+        colour, corners = _land_colour(spot), _cell(node, plan.centres)
+        cells.append(_polygon(corners, fill=colour, stroke=colour, stroke_width=1.2, stroke_linejoin="round"))
     shore = "".join(_shore(plan))
     id_ = f"land-{crc32((plan.picture.title + shore).encode()):08x}"  # a page may have several boards
     yield element("mask", shore, id=id_, maskUnits="userSpaceOnUse", **_sides(_area(plan)))
@@ -193,23 +200,20 @@ def _enclosed(plan: Plan) -> list[list[int]]:
     return faces
 
 
-def _field(centres: tuple[Point, ...]) -> tuple[Sequence[float], float]:
-    """Return the corner angles of a grid field and their distance from its centre: a hexagon if the nearest nodes
-    are offset to each other, else a square."""
-    offsets = [centre - other for node, centre in enumerate(centres) for other in centres[:node]]
-    step = min(map(abs, offsets), default=2 * _LAND)
-    nearest = [(abs(each.real) / step, abs(each.imag) / step) for each in offsets if abs(each) < 1.1 * step]
-    if any(min(offset) > 0.2 for offset in nearest):
-        upright = any(y < 0.2 for _, y in nearest)
-        return [pi / 3 * (corner + 0.5 * upright) for corner in range(6)], step / sqrt(3)
-    return [pi / 2 * (corner + 0.5) for corner in range(4)], step / sqrt(2)
+def fills_of(colour: str) -> tuple[str, str]:
+    """Return what nodes of a colour and their land are filled with."""
+    return colour, lighter(colour, 0.62)
 
 
-def _cell(node: int, centres: tuple[Point, ...], turns: Sequence[float], reach: float) -> list[Point]:
+def _land_colour(spot: Spot) -> str:
+    return "#ecebe6" if spot.pale else fills_of(spot.colour or _PLAIN)[1]
+
+
+def _cell(node: int, centres: tuple[Point, ...]) -> list[Point]:
     centre = centres[node]
-    cell = [centre + rect(reach, turn) for turn in turns]
+    cell = [centre + rect(_CELL, turn) for turn in _AROUND]
     for number, other in enumerate(centres):
-        if number != node and abs(other - centre) < 2 * reach:
+        if number != node and abs(other - centre) < 2 * _CELL:
             cell = _cut(cell, (centre + other) / 2, other - centre)
     return cell
 
@@ -225,6 +229,54 @@ def _cut(cell: list[Point], on: Point, away: Point) -> list[Point]:
         if sides[index] <= 0:
             corners.append(point)
     return corners
+
+
+# --- fields of a grid
+
+_DOT = element("circle", r=2, fill="#ffffff", stroke=_PALE, class_="place")
+"""A place about which there is nothing to say."""
+
+
+def _fields(plan: Plan, field: Field) -> Iterator[str]:
+    """Draw the fields with their places. Fields that look alike are one symbol."""
+    symbols, fields = Symbols(), list[str]()
+    for spot, centre, slots in zip(plan.picture.spots, plan.centres, plan.slots, strict=True):
+        colour = _land_colour(spot)
+        inside = [_polygon(field.outline(), fill=colour, stroke=darker(colour, 0.25), stroke_width=1.2)]
+        if plan.picture.shapes:
+            inside.append(_outline(spot.shape, 0j, 0.4 * field.step, fill="none", stroke=darker(colour, 0.45)))
+        for slot, at in zip(spot.slots, slots, strict=True):
+            place = "".join(_slot(slot, 0j, spot.pale)) if slot.label or slot.colour else _DOT
+            inside.append(symbols.used(place, at - centre, size=plan.size))
+        title = [element("title", escape(spot.name))] * (spot.name != spot.label)
+        fields.append(symbols.used("".join(inside), centre, *title))
+    yield symbols.defined()
+    yield element("g", *fields, class_="land")
+
+
+def card_in(field: Field, laid: Laid) -> str:
+    """Return a card as large as a field: a part in each of its colours, and a mark at the side that was the first."""
+    colours = laid.colours if len(set(laid.colours)) > 1 else laid.colours[:1]
+    edge = _polygon(field.outline(3.0), fill=colours[0], stroke=_INK, stroke_width=1.2, stroke_linejoin="round")
+    parts = [_polygon(field.outline(3.6, part, len(colours)), fill=colours[part]) for part in range(1, len(colours))]
+    tip = field.at(0.0, 4.0)
+    back = 5 * tip / abs(tip)
+    mark = _polygon([tip, tip - back + 0.8j * back, tip - back - 0.8j * back], fill=_PAPER, stroke=_INK)
+    return "".join([edge, *parts, *([mark] if laid.turn is not None else [])])
+
+
+def _heaps(heaps: tuple[Heap, ...], at: Point, room: float, symbols: Symbols) -> Iterator[str]:
+    """Yield tokens side by side, within a distance from a point."""
+    for number, heap in enumerate(heaps):
+        radius = room / len(heaps)
+        yield symbols.used("".join(_heap(heap, radius)), at + (2 * number + 1 - len(heaps)) * radius)
+
+
+def _heap(heap: Heap, radius: float) -> Iterator[str]:
+    """Yield a disc in the colour of the tokens, with their number."""
+    yield element("circle", r=radius, fill=heap.colour, stroke=darker(heap.colour, 0.45), stroke_width=1.2)
+    size = min(radius, 1.5 * radius / (width_of(str(heap.number), 1.0) or 1.0))
+    yield _words(str(heap.number), 0.36j * size, size, fill=ink_on(heap.colour), class_="heap")
 
 
 # --- links and nodes
@@ -297,18 +349,14 @@ def _piece(piece: Piece, at: Point, class_: str = "owner") -> Iterator[str]:
 
 
 def _names(plan: Plan) -> Iterator[str]:
-    halo: dict[str, Any] = {"stroke": _PAPER, "stroke_width": 3.2, "stroke_linejoin": "round", "paint_order": "stroke"}
+    size, lines = NAME if plan.field is None else SMALL, list[str]()
     for spot, label in zip(plan.picture.spots, plan.names, strict=True):
         for number, line in enumerate(label.lines):
-            top = label.box.top + 0.5 + number * LINE + 0.86 * NAME
-            yield _words(
-                line,
-                complex((label.box.left + label.box.right) / 2, top),
-                NAME,
-                fill="#9b978e" if spot.pale else _INK,
-                **halo,
-                class_="name",
-            )
+            top = label.box.top + 0.5 + number * LINE + 0.86 * size
+            at = complex((label.box.left + label.box.right) / 2, top)
+            lines.append(_line(line, at, width_of(line, size), fill="#9b978e" if spot.pale else None))
+    look = {"fill": _INK, **_FONT, **_HALO}
+    yield element("g", *lines, class_="names", font_size=size, text_anchor="middle", **look)
 
 
 def _tags(plan: Plan) -> Iterator[str]:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from interpreter.base.colour_values import NAMED
+from interpreter.hidden.sight import Veil
+from interpreter.kernel.state import Value
+from interpreter.language.model import Model
+from interpreter.language.types import KindType, SeatType, Type, item_type, name_of
 
-__all__ = ["SEATS", "colours_for", "darker", "ink_on", "lighter"]
+__all__ = [
+    *("SEATS", "card_colours", "colours_for", "darker", "ink_on", "lighter"),
+    *("member_colour", "members_of", "own_colour"),
+]
+
+_PLAIN = "#8f9296"
 
 _OTHERS = ("#4a7fb5", "#dc8a3c", "#6d9b4a", "#c8523f", "#8467a8", "#9b6f47", "#3fa09a", "#e0b83c", "#d98aa6", "#8f9296")
 
@@ -23,6 +32,35 @@ def colours_for(words: Sequence[str]) -> dict[str, str]:
         if word not in assigned:
             assigned[word] = free[(len(assigned) - sum(name in NAMED for name in assigned)) % len(free)]
     return assigned
+
+
+def own_colour(model: Model, type_: Type, value: Value) -> str | None:
+    """Return the colour that a seat has everywhere, or a member of a kind with colours in `faces`."""
+    if isinstance(type_, SeatType):
+        return SEATS[value % len(SEATS)]
+    kind = name_of(type_)
+    return member_colour(model, kind, value) if kind in model.colours else None
+
+
+def member_colour(model: Model, kind: str, number: int) -> str:
+    """Return the colour of a member of a kind."""
+    named = model.colours.get(kind, {})
+    words = [named.get(member, member) for member in model.members(kind)]
+    return colours_for(words)[words[number]]
+
+
+def members_of(value: Value, type_: Type) -> list[tuple[str, int]]:
+    """Return the kind and the number of a member of a kind, or of several."""
+    of = item_type(type_)
+    if isinstance(value, Veil) or value is None or not isinstance(kind := of or type_, KindType):
+        return []
+    return [(kind.name, each) for each in ((value,) if of is None else value)]
+
+
+def card_colours(model: Model, card: int, members: Iterable[tuple[str, int]]) -> list[str]:
+    """Return the colours of a card: those of the members of kinds that its face names, or else its plain one."""
+    plain = model.plain.get(model.cards[card].kind, "")
+    return [member_colour(model, *each) for each in members] or [colours_for([plain])[plain] if plain else _PLAIN]
 
 
 def _parts(colour: str) -> tuple[int, int, int]:

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interpreter.drawing.colours import SEATS, colours_for
-from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset
+from interpreter.drawing.colours import SEATS, card_colours, colours_for, member_colour, members_of, own_colour
+from interpreter.engine.game import Game, Ruleset
+from interpreter.engine.setup import default_settings
 from interpreter.engine.views import measured
 from interpreter.hidden.sight import Unseen
 from interpreter.kernel.state import State, Value
 from interpreter.language.directed_links import Way, ways_of
-from interpreter.language.model import GraphDecl, Model
-from interpreter.language.types import SEAT
+from interpreter.language.model import GraphDecl, Model, Phrase
+from interpreter.language.types import NONE, SEAT, CardType, KindType, Type, item_type, name_of
 from interpreter.language.walk import is_printed
 
-__all__ = ["SHAPES", "Picture", "Piece", "Slot", "Spot", "Tie", "picture_of", "unplayed", "without_pieces"]
+__all__ = [
+    "SHAPES",
+    "Heap",
+    "Laid",
+    "Picture",
+    "Piece",
+    "Slot",
+    "Spot",
+    "Tie",
+    "picture_of",
+    "unplayed",
+    "without_pieces",
+]
 
 SHAPES = ("circle", "square", "diamond", "hexagon")
 
@@ -31,12 +44,32 @@ class Piece(Struct, frozen=True):
     shape: int
 
 
+class Heap(Struct, frozen=True):
+    """Tokens of one kind on a node or a place."""
+
+    number: int
+    colour: str
+    words: str
+
+
 class Slot(Struct, frozen=True):
-    """A place on a node."""
+    """A place on a node. ``side`` is its direction on the field of a grid as a share of a turn; None: the middle."""
 
     label: str
     colour: str | None
     piece: Piece | None
+    side: float | None = None
+    heaps: tuple[Heap, ...] = ()
+
+
+class Laid(Struct, frozen=True):
+    """A card on a node: its title, its colours, clockwise from its first side, and the share of a turn by which it is
+    turned, if it can be. ``words`` tell both."""
+
+    title: str
+    colours: tuple[str, ...]
+    turn: float | None
+    words: str
 
 
 class Spot(Struct, frozen=True):
@@ -49,6 +82,8 @@ class Spot(Struct, frozen=True):
     at: tuple[int, int] | None
     slots: tuple[Slot, ...]
     shape: str = SHAPES[0]
+    laid: Laid | None = None
+    heaps: tuple[Heap, ...] = ()
 
 
 class Tie(Struct, frozen=True):
@@ -64,7 +99,7 @@ class Tie(Struct, frozen=True):
 
 class Picture(Struct, frozen=True):
     """Content of a picture. ``legend`` explains colours, ``shapes`` shapes, and ``owners`` the pieces on it. On a
-    ``grid`` nodes stay exactly at their map coordinates."""
+    ``grid`` nodes are touching fields, exactly at their map coordinates; links between them need no line."""
 
     title: str
     spots: tuple[Spot, ...]
@@ -75,11 +110,14 @@ class Picture(Struct, frozen=True):
     grid: bool = False
 
 
-def unplayed(ruleset: Ruleset) -> Game:
-    """Return a game before its set-up, with an empty board."""
-    players = ruleset.players.usual
+def unplayed(ruleset: Ruleset, players: int | None = None, settings: Mapping[str, Value] | None = None) -> Game:
+    """Return a game before its set-up, with an empty board. ``settings`` are those that differ from the defaults, as
+    :meth:`Ruleset.settings` returns them."""
+    players = players or ruleset.players.usual
     ruleset = ruleset.for_players(players)
-    return Game.seated(ruleset, ruleset.table(players, ruleset.settings({})), 0, None)
+    return Game.seated(
+        ruleset, ruleset.table(players, {**default_settings(ruleset.model), **(settings or {})}), 0, None
+    )
 
 
 def picture_of(game: Game, player: int | None = None) -> Picture:
@@ -99,30 +137,36 @@ def picture_of(game: Game, player: int | None = None) -> Picture:
     slots: list[list[Slot]] = [[] for _ in nodes]
     for place in places:
         colour = place_colours.get(looks.text("place.colour", place) or "")
-        piece = looks.piece(place)
-        slots[graph.places[place].node].append(Slot(looks.text("place.label", place) or "", colour, piece))
+        piece, side = looks.piece(place), looks.share("place.side", place)
+        label, heaps = looks.text("place.label", place) or "", tuple(looks.heaps("place.tokens", place))
+        slots[graph.places[place].node].append(Slot(label, colour, piece, side, heaps))
     spots = tuple(
         Spot(
             name=graph.nodes[node].name,
-            label=looks.label("node", node, graph.nodes[node].name),
+            label=looks.label("node.label", node, graph.nodes[node].name),
             colour=node_colours.get(looks.text("node.colour", node) or ""),
             pale=looks.holds("node.pale", node),
             shape=shapes.get(looks.text("node.shape", node) or "", SHAPES[0]),
             at=graph.nodes[node].at,
             slots=tuple(slots[node]),
+            laid=looks.laid(node),
+            heaps=tuple(looks.heaps("node.tokens", node)),
         )
         for node in nodes
     )
-    ways = _ways(graph)
-    has_lengths = graph.length is not None or graph.measure is not None
+    grid = game.ruleset.model.grid
+    has_lengths = not grid and (graph.length is not None or graph.measure is not None)
     ties = []
-    for link, (way, *back) in enumerate(ways):
+    for link, (way, *back) in enumerate(_ways(graph)):
         if not looks.holds("link.hidden", link):
             both = "/".join(dict.fromkeys(str(each.length) for each in (way, *back) if has_lengths))
-            label, colour = looks.label("link", link, both), link_colours.get(looks.text("link.colour", link) or "")
-            ties.append(Tie(way.start, way.end, way.length, label, colour, one_way=not back))
-    legend = {**node_colours, **link_colours, **place_colours}
-    grid = game.ruleset.model.grid
+            label, colour = (
+                looks.label("link.label", link, both),
+                link_colours.get(looks.text("link.colour", link) or ""),
+            )
+            if label or colour or not back or not graph.links[link].back:  # or else the fields only touch
+                ties.append(Tie(way.start, way.end, way.length, label, colour, one_way=not back))
+    legend = {**looks.tokens(), **node_colours, **link_colours, **place_colours}
     return Picture(
         game.ruleset.title, spots, tuple(ties), tuple(legend.items()), looks.owners(), tuple(shapes.items()), grid
     )
@@ -131,15 +175,23 @@ def picture_of(game: Game, player: int | None = None) -> Picture:
 def without_pieces(picture: Picture) -> Picture:
     """Return a picture of the board alone."""
     spots = tuple(
-        replace(spot, slots=tuple(replace(slot, piece=None) for slot in spot.slots)) for spot in picture.spots
+        replace(spot, slots=tuple(replace(slot, piece=None, heaps=()) for slot in spot.slots), laid=None, heaps=())
+        for spot in picture.spots
     )
     return replace(picture, spots=spots, owners=())
 
 
 @lru_cache(maxsize=64)
+def _looks(model: Model) -> dict[str, Phrase]:
+    """Return the looks of everything on a picture: with cards on its nodes, also their faces."""
+    faces = model.faces.items() if "node.card" in model.picture else ()
+    return model.picture | {f"{kind} {key}": look for kind, face in faces for key, look in face.items()}
+
+
+@lru_cache(maxsize=64)
 def _printed(model: Model) -> dict[str, dict[int, str | None]]:
     """Return caches for the texts of looks that do not depend on the state."""
-    return {name: {} for name, look in model.picture.items() if is_printed(look.parts)}
+    return {name: {} for name, look in _looks(model).items() if is_printed(look.parts)}
 
 
 @lru_cache(maxsize=64)
@@ -155,11 +207,12 @@ class _Looks:
 
     def __init__(self, game: Game, state: State) -> None:
         self._game, self._state = game, state
-        self._looks = game.ruleset.model.picture
+        self._looks = _looks(game.ruleset.model)
         self._printed = _printed(game.ruleset.model)
         compiled = game.machine.expressions.compile
         self._ready = {name: [compiled(tree) for tree in look.trees] for name, look in self._looks.items()}
         self._owners: dict[int, tuple[Piece, str]] = {}
+        self._heaps: dict[int, Heap] = {}
 
     def _values(self, name: str, of: int) -> list[Value] | None:
         """Return the values in a look; None if there is no such look, or it is hidden."""
@@ -193,31 +246,72 @@ class _Looks:
         words = iter([names.text(value, tree.type) for value, tree in zip(values, look.trees, strict=True)])
         return "".join(part if isinstance(part, str) else next(words) for part in look.parts)
 
-    def label(self, group: str, of: int, otherwise: str) -> str:
-        if f"{group}.label" not in self._looks:
-            return otherwise
-        return self.text(f"{group}.label", of) or ""
+    def label(self, name: str, of: int, otherwise: str) -> str:
+        return (self.text(name, of) or "") if name in self._looks else otherwise
 
     def holds(self, name: str, of: int) -> bool:
         return bool(self._value(name, of))
 
     def colours(self, group: str, all_: range, known: dict[str, str] | None = None) -> dict[str, str]:
         """Return a colour for each value of a colour look, in the order of the values."""
-        words = self._words(f"{group}.colour", all_)
-        assigned = colours_for([*(known or ()), *words])
-        return {word: (known or {}).get(word) or assigned[word] for word in words}
+        known, words = known or {}, self._words(f"{group}.colour", all_)
+        assigned, model = colours_for([*known, *words]), self._game.ruleset.model
+        return {
+            word: known.get(word) or own_colour(model, type_, value) or assigned[word]
+            for word, (value, type_) in words.items()
+        }
 
     def shapes(self, nodes: range) -> dict[str, str]:
         """Return a shape for each value of the shape look: the named one, or an unused one."""
-        words = self._words("node.shape", nodes)
+        words = [*self._words("node.shape", nodes)]
         free = [shape for shape in SHAPES if shape not in words] or list(SHAPES)
         others = [word for word in words if word not in SHAPES]
         return {word: word if word in SHAPES else free[others.index(word) % len(free)] for word in words}
 
-    def _words(self, name: str, all_: range) -> list[str]:
-        """Return the values of a look in words, sorted by value."""
-        values = {value for of in all_ if (value := self._value(name, of)) is not None}
-        return [self._game.table.names.text(value, self._looks[name].trees[0].type) for value in sorted(values)]
+    def _words(self, name: str, all_: range) -> dict[str, tuple[Value, Type]]:
+        """Return the values of a look by their words, sorted by value."""
+        values = sorted(
+            {pair for of in all_ if (pair := self._typed(name, of))[0] is not None}, key=lambda pair: pair[0]
+        )
+        return {self._game.table.names.text(*pair): pair for pair in values}
+
+    def _typed(self, name: str, of: int) -> tuple[Value, Type]:
+        look = self._looks.get(name)
+        return (self._value(name, of), look.trees[0].type) if look is not None else (None, NONE)
+
+    def share(self, name: str, of: int) -> float | None:
+        """Return a member of a kind as a share of a turn; None if there is none."""
+        value, type_ = self._typed(name, of)
+        members = self._game.ruleset.model.members(name_of(type_))
+        return None if value is None else int(value) / len(members)
+
+    def laid(self, node: int) -> Laid | None:
+        """Return the card that lies on a node, with the look of its face."""
+        card, type_ = self._typed("node.card", node)
+        if card is not None and item_type(type_) is not None:
+            card = next(iter(card), None)
+        if card is None:
+            return None
+        model, names = self._game.ruleset.model, self._game.table.names
+        kind = model.cards[card].kind
+        words, turn = names.text(card, CardType(kind)), self.text(f"{kind} turn", card)
+        colours = tuple(card_colours(model, card, members_of(*self._typed(f"{kind} colour", card))))
+        title = self.label(f"{kind} title", card, words)
+        return Laid(title, colours, self.share(f"{kind} turn", card), f"{words} {turn or ''}".strip())
+
+    def heaps(self, name: str, of: int) -> Iterator[Heap]:
+        """Yield the tokens in a look, by kind."""
+        bag, type_ = self._typed(name, of)
+        kind, model = KindType(name_of(type_)), self._game.ruleset.model
+        for member, number in enumerate(bag or ()):
+            if number:
+                words = self._game.table.names.text(member, kind)
+                heap = self._heaps[member] = Heap(number, member_colour(model, kind.name, member), words)
+                yield heap
+
+    def tokens(self) -> dict[str, str]:
+        """Return the colours of all tokens that lie on the board."""
+        return {self._heaps[member].words: self._heaps[member].colour for member in sorted(self._heaps)}
 
     def piece(self, place: int) -> Piece | None:
         value = self._value("place.piece", place)

@@ -16,12 +16,13 @@ from math import pi, sin
 from msgspec import Struct
 from msgspec.structs import replace
 
+from interpreter.drawing.fields import Field, field_of
 from interpreter.drawing.font_metrics import lines_for, width_of
 from interpreter.drawing.geometry import Box, Grid, Point, along, box_meets_disc, length_inside, length_of, to_way
 from interpreter.drawing.graph_layout import by_stress, scaled, spread
 from interpreter.drawing.picture import SHAPES, Picture, Slot, Spot, Tie
 
-__all__ = ["CLEAR", "LINE", "NAME", "SLOT", "TAG", "Label", "Plan", "Way", "arranged"]
+__all__ = ["CLEAR", "LINE", "NAME", "SLOT", "SMALL", "TAG", "Label", "Plan", "Way", "arranged"]
 
 NAME = 13.0
 """Font size of node names."""
@@ -29,6 +30,10 @@ LINE = 1.1 * NAME
 """Line height of node names."""
 TAG = 12.0
 """Font size of link labels."""
+SMALL = 9.0
+"""Font size of names in fields."""
+_FIELD = 64.0
+_LARGEST = 2.2
 SLOT = 8.5
 """Radius of a place on a node."""
 CLEAR = 5.0
@@ -36,6 +41,8 @@ CLEAR = 5.0
 
 _CORNERS = dict(zip(SHAPES, (1.0, 1.35, 1.35, 1.12), strict=True))
 _ATTEMPTS = 14
+_MOST_WORK = 1_000_000
+"""Nodes times links of all attempts: a large network gets fewer."""
 _GROWTH = 1.09
 _SWEEPS = 40
 _OVERLAP = 1000.0
@@ -59,7 +66,7 @@ class Label(Struct, frozen=True):
 
 class Plan(Struct, frozen=True):
     """Layout of a picture. ``slots`` are the centres of the places on each node. ``overlaps`` is 0 if everything
-    fits."""
+    fits. A grid has a ``field``. Places and pieces are drawn in this ``size``."""
 
     picture: Picture
     centres: tuple[Point, ...]
@@ -68,7 +75,9 @@ class Plan(Struct, frozen=True):
     ways: tuple[Way, ...]
     names: tuple[Label, ...]
     tags: tuple[Label, ...]
-    overlaps: int
+    overlaps: int = 0
+    field: Field | None = None
+    size: float = 1.0
 
 
 _EMPTY = Slot("", None, None)
@@ -79,19 +88,62 @@ def arranged(picture: Picture) -> Plan:
 
     Pieces, colours and titles take no part in the search, so a board keeps its plan while a game goes on.
     """
+    if picture.grid:
+        return _on_grid(picture)
     spots = [replace(spot, colour=None, pale=False, slots=(_EMPTY,) * len(spot.slots)) for spot in picture.spots]
     ties = [replace(tie, colour=None) for tie in picture.ties]
-    return replace(_compact(Picture("", tuple(spots), tuple(ties), (), (), grid=picture.grid)), picture=picture)
+    return replace(_compact(Picture("", tuple(spots), tuple(ties), (), ())), picture=picture)
+
+
+def _on_grid(picture: Picture) -> Plan:
+    """Return the plan of a grid, whose nodes are fields as large as their places need."""
+    points = [complex(*spot.at) for spot in picture.spots if spot.at is not None]
+    sided = max(sum(slot.side is not None for slot in spot.slots) for spot in picture.spots)
+    middle = max(sum(slot.side is None for slot in spot.slots) for spot in picture.spots)
+    needs = max(_ring(sided), _ring(middle) + 2 * SLOT * bool(sided)) + SLOT + 3
+    field, step = field_of(points), max(_FIELD, 2 * needs + 6)
+    size, centres = min(_LARGEST, (step / 2 - 3) / needs), [point * step / field.step for point in points]
+    field = replace(field, step=step)
+    slots = tuple(
+        tuple(centre + at for at in _slots_in(field, spot, size))
+        for spot, centre in zip(picture.spots, centres, strict=True)
+    )
+    ways = [Way((centres[tie.a], centres[tie.b]), None) for tie in picture.ties]
+    middles = (Box.around(sum(way.points) / 2, *_tag_size(tie)) for way, tie in zip(ways, picture.ties, strict=True))
+    tags = tuple(Label((tie.label,) if tie.label else (), box) for tie, box in zip(picture.ties, middles, strict=True))
+    corner = complex(5 - field.step / 2, 4 - field.step / 2)  # of a square; names are low in hexagons
+    names = tuple(
+        Label((spot.label,) if spot.label else (), Box.around(centre + at, width, SMALL))
+        for spot, centre in zip(picture.spots, centres, strict=True)
+        for width in [width_of(spot.label, SMALL)]
+        for at in [corner + complex(width, SMALL) / 2 if field.sides == 4 else 0.4j * field.step]
+    )
+    radii = (step / 2,) * len(centres)
+    return Plan(picture, tuple(centres), radii, slots, tuple(ways), names, tags, field=field, size=size)
+
+
+def _slots_in(field: Field, spot: Spot, size: float) -> Iterator[Point]:
+    """Yield the places on a field from its centre: those of a side beside each other, all others in a ring."""
+    sides = [slot.side for slot in spot.slots]
+    ring = _slots(sides.count(None), 0j)
+    for number, side in enumerate(sides):
+        before = sides[:number].count(side)
+        if side is None:
+            yield size * ring[before]
+        else:
+            aside = (before - (sides.count(side) - 1) / 2) * (2 * SLOT + 1) / (pi * field.step)
+            yield field.at(side + aside, size * SLOT + 3)
 
 
 @lru_cache(60)
 def _compact(picture: Picture) -> Plan:
     radii = [_radius(spot) for spot in picture.spots]
     ends = [(tie.a, tie.b) for tie in picture.ties]
+    attempts = max(1, min(_ATTEMPTS, _MOST_WORK // (len(radii) * len(ends) or 1)))
     best: Plan | None = None
     for start in _starts(picture, ends):
         gap = 2 * max(radii) + 3.2 * NAME
-        for attempt in range(_ATTEMPTS):
+        for attempt in range(attempts):
             plan = _attempt(picture, radii, ends, scaled(start, gap))
             if not plan.overlaps:
                 return plan
@@ -107,13 +159,12 @@ def _starts(picture: Picture, ends: Sequence[tuple[int, int]]) -> Iterator[list[
     coordinates = [complex(*spot.at) for spot in picture.spots if spot.at is not None]
     if len(coordinates) == len(picture.spots):
         yield coordinates
-    if not picture.grid:
-        yield by_stress(len(picture.spots), ends, [float(tie.length) for tie in picture.ties])
+    yield by_stress(len(picture.spots), ends, [float(tie.length) for tie in picture.ties])
 
 
 def _attempt(picture: Picture, radii: list[float], ends: list[tuple[int, int]], start: list[Point]) -> Plan:
     tags = [_tag_size(tie) for tie in picture.ties]
-    centres = list(start) if picture.grid else spread(start, ends, radii, tags, CLEAR)
+    centres = spread(start, ends, radii, tags, CLEAR)
     ways = _ways(ends, centres, radii)
     blocked = sum(not _is_clear(way, end, centres, radii) for way, end in zip(ways, ends, strict=True))
     touching = sum(
@@ -241,25 +292,15 @@ def _name_choices(spot: Spot, node: int, obstacles: _Obstacles) -> list[Label]:
         height = LINE * len(lines) + 1
         across, down = radius + width / 2, radius + height / 2
         slant = 0.72 * radius
-        for price, (dx, dy) in (
-            (0.0, (0.0, down)),
-            (2.0, (0.0, -down)),
-            (3.0, (across, 0.0)),
-            (3.5, (-across, 0.0)),
-            (5.0, (slant + width / 2, slant + height / 2)),
-            (5.0, (-slant - width / 2, slant + height / 2)),
-            (5.5, (slant + width / 2, -slant - height / 2)),
-            (5.5, (-slant - width / 2, -slant - height / 2)),
-            (6.0, (width / 4, down)),
-            (6.0, (-width / 4, down)),
-            (7.0, (width / 4, -down)),
-            (7.0, (-width / 4, -down)),
-            (8.0, (across, height / 2)),
-            (8.0, (-across, height / 2)),
-            (8.0, (across, -height / 2)),
-            (8.0, (-across, -height / 2)),
+        places = [(0.0, 1j * down), (2.0, -1j * down), (3.0, across + 0j), (3.5, -across + 0j)]
+        for low, high, x, y in (
+            (5.0, 5.5, slant + width / 2, slant + height / 2),
+            (6.0, 7.0, width / 4, down),
+            (8.0, 8.0, across, height / 2),
         ):
-            box = Box.around(centre + complex(dx, dy), width, height)
+            places += [(low, complex(x, y)), (low, complex(-x, y)), (high, complex(x, -y)), (high, complex(-x, -y))]
+        for price, at in places:
+            box = Box.around(centre + at, width, height)
             choices.append(Label(lines, box, price + 4 * turn + obstacles.penalty(box, node=node)))
     return choices
 

@@ -4,8 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from xml.sax.saxutils import escape, quoteattr
+from zlib import crc32
 
-__all__ = ["document", "element", "number", "path"]
+__all__ = ["Symbols", "document", "element", "number", "path"]
+
+
+class Symbols:
+    """Parts of a drawing that repeat: each is drawn once, around the origin, and used by a name that depends on nothing
+    else."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, str] = {}
+
+    def used(self, part: str, at: complex, *inside: str, turn: float = 0.0, size: float = 1.0) -> str:
+        """Return an element that shows a part at a point, turned by a share of a whole turn, in another size."""
+        self._parts[id_ := f"s{crc32(part.encode()):x}"] = part
+        changed = f"rotate({number(360 * turn)})" * bool(turn) + f"scale({number(size)})" * (size != 1)
+        moved = f"translate({number(at.real)} {number(at.imag)}){changed}"
+        where = {"transform": moved} if changed else {"x": number(at.real), "y": number(at.imag)}
+        return element("use", *inside, href=f"#{id_}", **where)
+
+    def defined(self) -> str:
+        """Return the definitions of all parts that were used."""
+        parts = [element("g", part, id=id_) for id_, part in self._parts.items()]
+        return element("defs", *parts) if parts else ""
 
 
 def number(value: float) -> str:

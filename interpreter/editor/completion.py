@@ -17,6 +17,7 @@ from textwrap import dedent
 from msgspec import Struct
 
 from interpreter.base.source import SourceFile, Span, typed
+from interpreter.bots.policies import Checked, family_policies
 from interpreter.editor.workspace import Desk
 from interpreter.engine.values import type_text
 from interpreter.explain.symbols import signature_text
@@ -25,7 +26,6 @@ from interpreter.language.check_quietly import check_quietly
 from interpreter.language.grammar import Start
 from interpreter.language.model import Model
 from interpreter.language.parse import parse_as
-from interpreter.language.policies import Checked, policies_files, policies_in
 from interpreter.language.resolve import MAKERS, Names
 from interpreter.language.scope import Frame
 from interpreter.language.syntax_errors import STATEMENTS
@@ -94,7 +94,7 @@ def complete(desk: Desk, path: Path, offset: int) -> tuple[list[Proposal], Span]
     for proposal in sorted(_Completer(desk, path, where, file).proposals(), key=lambda each: each.rank):
         best.setdefault(proposal.text, proposal)
     if best and all("/" in text for text in best):  # an id is one piece
-        start = offset - len(re.sub(r".*[^\w/.-]", "", where.before, flags=re.DOTALL))
+        start = offset - len(re.sub(r".*[^\w/.-]-?", "", where.before, flags=re.DOTALL))
     return list(best.values()), Span(file, start, offset)
 
 
@@ -124,7 +124,8 @@ def _where(file: SourceFile, offset: int) -> _Where:
             if _OPENS_TEXT.search(text) and where.block is None:
                 where.block, where.path = lines, []
             if match:
-                where.path = [*(["0"] if match["dashes"] else []), match["key"].strip('"'), *where.path]
+                above_it = [] if match["dashes"] and match.start("key") == depth else [match["key"].strip('"')]
+                where.path = [*(["0"] if match["dashes"] else []), *above_it, *where.path]
             depth = indent
         if where.block is None:
             lines.insert(0, text)
@@ -168,7 +169,8 @@ class _Completer:
         path = list(self.where.path)
         own = _KEY.match(before)
         text = (own["rest"] or "") if own else before.strip()
-        if own is None and not (before.lstrip().startswith("- ") or self._in_list()):
+        in_list = bool(path) and bool(self._references([*path, "0"]))  # that a line above begins
+        if own is None and not before.lstrip().startswith("- ") and not in_list:
             return path, None
         text = text.removeprefix("- ")
         open_: list[str] = []
@@ -192,10 +194,6 @@ class _Completer:
             key, colon, value = piece.strip().partition(":")
             return ([*path, key], value) if colon else (path, None)
         return path, piece if open_ else text
-
-    def _in_list(self) -> bool:
-        """Return whether the line continues a bracketed list from a line above."""
-        return bool(self.where.path) and bool(self._references([*self.where.path, "0"]))
 
     # --- YAML
 
@@ -242,9 +240,8 @@ class _Completer:
         examined = self.examined
         if examined is None or examined.model is None or examined.composition is None:
             return []
-        files = policies_files(self.desk.shelf(self.path), examined.composition.family)
-        read = (policies_in(examined.model, file, examined.statements) for file, _ in files if file is not None)
-        return [examined.policies, *read]
+        shelf, family = self.desk.shelf(self.path), examined.composition.family
+        return [examined.policies, *family_policies(shelf, family, examined.model, examined.statements)]
 
     def _policy_text(self, line: str) -> Iterator[Proposal]:
         """Yield proposals for a line of a policy: alternatives, and the rules and weights of its file."""
@@ -350,7 +347,7 @@ class _Completer:
             kind = model.kinds.get(expected.name)
             yield from (Proposal(name, "member", expected.name, rank=1) for name in (kind.members if kind else ()))
         for group in model.groups.values():
-            if not group.owner:
+            if group.owner is None:
                 yield Proposal(group.name, "state", type_text(model, group.type), rank=rank(group.type, 4))
         for name, setting in (*model.settings.items(), *model.interpretations.items()):
             detail = type_text(model, setting.type) if hasattr(setting, "type") else "interpretation"
@@ -382,9 +379,9 @@ class _Completer:
                 yield Proposal(name, "attribute", type_text(model, found))
         for name, found in names.attributes(type_.sure).items():
             yield Proposal(name, "attribute", type_text(model, found))
-        for key, group in model.groups.items():
-            if group.owner == type_.word and names.group_of(type_, key.split(".")[-1]) is group:
-                yield Proposal(key.split(".")[-1], "attribute", type_text(model, group.type))
+        for group in model.groups.values():
+            if group.owner == type_.sure:
+                yield Proposal(group.own_name, "attribute", type_text(model, group.type))
         if isinstance(type_, PileType):
             yield Proposal("top", "attribute", "card")
 
@@ -402,7 +399,8 @@ class _Completer:
         cursor = _Cursor(self.model)
         if starts:
             starts.append("procedure")  # statements may stand where they do not belong
-        for written in (begun, _without_last_line(begun)):
+        above, line_break, last = begun.rpartition("\n")
+        for written in (begun, above + line_break + last[: _depth(last)]):
             for start in starts:
                 tree = finished(start, written)
                 if tree is not None:
@@ -445,12 +443,6 @@ class _Completer:
 def _without_numbers(path: list[str]) -> list[str]:
     """Return the keys of a path, without the numbers of list items."""
     return [step for step in path if not step.isdigit()]
-
-
-def _without_last_line(text: str) -> str:
-    """Return a text up to the indentation of its last line."""
-    above, line_break, last = text.rpartition("\n")
-    return above + line_break + last[: _depth(last)]
 
 
 def _depth(line: str) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct
@@ -18,17 +19,17 @@ from interpreter.base.yaml_values import word
 from interpreter.editor.workspace import Desk, Home
 from interpreter.engine.values import type_text
 from interpreter.explain.cross_reference import WORDS
+from interpreter.explain.mentions import Meaning, Mention, holders_of
 from interpreter.explain.symbols import declared, described, mentions, own_uses, signature_text
 from interpreter.language.builtins import FUNCTIONS
-from interpreter.language.mentions import Meaning, Mention, holders_of
 from interpreter.language.parse import remembered
 from interpreter.reading.file_declarations import sections_of
 from interpreter.reading.files import KINDS, Document, files_at, files_below
-from interpreter.reading.yaml import Entry, Mapping, Sequence, Value
+from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value
 from interpreter.sections.documents import NAMED_SECTIONS
 from interpreter.sections.lookup import documentation
 
-__all__ = ["Answers", "Place", "Symbol"]
+__all__ = ["Answers", "Place", "Symbol", "unquoted", "values_in"]
 
 
 class Place(Struct, frozen=True):
@@ -242,11 +243,13 @@ class Answers:
         files of the rulesets of ``path``, and the overlays, policies and scenarios of their families."""
         homes: dict[Path, Home] = {}
         folders: set[Path] = set()
+        roots = [root for root in self.desk.shelf(path).roots if path.is_relative_to(root)]
         for home in self.desk.homes(path):
             for document in home.files:
                 homes.setdefault(document.path.resolve(), home)
                 if document.kind in ("family", "edition"):
-                    folders.add(document.path.parent if document.kind == "family" else document.path.parent.parent)
+                    folder = document.path.parent if document.kind == "family" else document.path.parent.parent
+                    folders |= {folder, *(root / folder.name for root in roots)}
         with_name = {file: home for file, home in homes.items() if self._says(file, name)}
         for file in (file.resolve() for folder in sorted(folders) for file in files_below(folder, "*.yaml")):
             if file not in homes and self._says(file, name) and (other := self.desk.home(file)) is not None:
@@ -275,17 +278,70 @@ class Answers:
         """Return all occurrences of a meaning in the family."""
         return [
             Place(file, each.span)
-            for file, home in self.family_files(path, meaning.name)
+            for file, home in self.family_files(path, meaning.word)
             for each in self.mentions(file, home)
             if _same(each.meaning, meaning) and (declarations or not each.declares)
         ]
 
+    def nodes_called(self, path: Path, meaning: Meaning) -> list[Place]:
+        """Return all occurrences of a node, in the files of the rulesets that have its map. Scenarios name it as the
+        value of a choice too."""
+        own = self.desk.home(path)
+        maps = set(declared(own.examined, meaning)) if own is not None else set()
+        found: list[Place] = []
+        for file, within in self.family_files(path, meaning.name):
+            homes = (each for each in (within, *self.desk.homes(file)) if maps & set(declared(each.examined, meaning)))
+            if (home := next(homes, None)) is None:
+                continue
+            spans = [each.span for each in self.mentions(file, home) if _same(each.meaning, meaning)]
+            document = self.desk.readable(file)
+            if document is not None and document.kind == "scenarios":
+                values = (value for _, value in values_in(document.root) if isinstance(value, Scalar))
+                spans += [value.span for value in values if value.text == meaning.name]
+            found += [Place(file, unquoted(span)) for span in spans]
+        return list(dict.fromkeys(found))
+
     # --- outline
+
+    def search(self, query: str, most: int = 200) -> Iterator[tuple[Place, Symbol]]:
+        """Yield declarations with these letters in their name, in all files beside the open ones."""
+        roots = {root: None for path in self.desk.texts or (Path.cwd() / "_",) for root in self.desk.shelf(path).roots}
+        files = (file.resolve() for root in roots for file in files_below(root, "*.yaml"))
+        found = (
+            (Place(file, symbol.name_span), symbol)
+            for file in files
+            if query.lower() in self.desk.file(file).text.lower()
+            for section in self.symbols(file)
+            for symbol in (section, *section.children)
+            if symbol.kind != "section" and query.lower() in symbol.name.lower()
+        )
+        return islice(found, most)
+
+    def folds(self, path: Path) -> list[tuple[int, int]]:
+        """Return the first and last line of each value, rule text or list of several lines."""
+        document = self.desk.document(path)
+        values = values_in(document.root) if document is not None else ()
+        lines = ((start.line, value.span.file.position(value.span.end)[0]) for start, value in values)
+        return [(first, last) for first, last in lines if first < last]
 
     def symbols(self, path: Path) -> list[Symbol]:
         """Return the sections and declarations of a file."""
         document = self.desk.readable(path)
         return list(_symbols(document.root, document.kind)) if document is not None else []
+
+
+def values_in(value: Value) -> Iterator[tuple[Span, Value]]:
+    """Yield all values below a value, each with the position where it can be folded: that of its key."""
+    entries = [(each.key.span, each.value) for each in value.entries] if isinstance(value, Mapping) else []
+    items = [(each.span, each) for each in value.items] if isinstance(value, Sequence) else []
+    for start, inner in (*entries, *items):
+        yield start, inner
+        yield from values_in(inner)
+
+
+def unquoted(span: Span) -> Span:
+    quote = span.text[:1] in ("'", '"')
+    return Span(span.file, span.start + quote, span.end - quote)
 
 
 def _same(a: Meaning, b: Meaning) -> bool:

@@ -11,15 +11,17 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from interpreter.base.paths import ruleset_roots
 from interpreter.base.source import Span
-from interpreter.editor.navigation import Answers, Place
+from interpreter.editor.navigation import Answers, Place, unquoted
 from interpreter.editor.workspace import Desk
 from interpreter.explain.cross_reference import WORDS
+from interpreter.explain.mentions import Mention
 from interpreter.language.builtins import FUNCTIONS, OWN_TYPES, OWN_VALUES
 from interpreter.language.declare import OWN_CELLS
 from interpreter.language.grammar import RESERVED_WORDS
-from interpreter.language.mentions import Meaning, Mention
 from interpreter.language.syntax_errors import STATEMENTS
+from interpreter.reading.files import resolved
 from interpreter.sections.documents import STATE_SECTIONS
 
 __all__ = ["RefusedRename", "renamable", "rename"]
@@ -34,8 +36,11 @@ _RENAMABLE = (
     "triggers",
     "standing",
     "measures",
+    "nodes",
     *STATE_SECTIONS,
 )
+_PRINTED = re.compile(r"[^\s|,\"#\\]+(?: [^\s|,\"#\\]+)*")
+"""Name as printed tables have it."""
 _RESERVED = {
     *RESERVED_WORDS,
     *OWN_CELLS,
@@ -49,7 +54,6 @@ _RESERVED = {
 }
 _WHY = {
     "members": "it also occurs in printed tables",
-    "nodes": "it is printed on the map",
     "card": "it is printed on the card",
     "attributes": "it is the column heading of printed cards, nodes or links",
     "statements": "it is the id of a rulebook sentence",
@@ -64,26 +68,36 @@ class RefusedRename(Exception):
 
 def renamable(answers: Answers, path: Path, offset: int) -> Span:
     """Return the span of the name at a position. Raises :class:`RefusedRename` if it cannot be renamed."""
-    return _mention(answers, path, offset).span
+    mention = _mention(answers, path, offset)
+    return unquoted(mention.span) if mention.meaning.section == "nodes" else mention.span
 
 
 def rename(answers: Answers, path: Path, offset: int, name: str) -> list[Place]:
     """Return all places to replace by ``name``. Raises :class:`RefusedRename` if the rename is not safe."""
     meaning = _mention(answers, path, offset).meaning
-    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+    if meaning.section == "nodes":
+        if not _PRINTED.fullmatch(name) or name == "-":
+            raise RefusedRename(f"invalid name `{name}`: want words without commas, quotes, `|`, `#` and `\\`")
+    elif not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise RefusedRename(f"invalid name `{name}`: want lower-case letters, digits and `_`, a letter first")
-    if name in _RESERVED:
+    elif name in _RESERVED:
         raise RefusedRename(f"`{name}` is a reserved name")
-    if name == meaning.name:
+    if name == meaning.word:
         return []
     if meaning.section in ("locals", "helpers"):
         places = answers.references(path, offset)
         _check_free(answers, [path], name)
     else:
         _check_whole(answers, path)
-        places = answers.uses(path, meaning)
-        _check_writable(meaning, {place.path for place in places})
-        _check_free(answers, [file for file, _ in answers.family_files(path, name)], name)
+        uses = answers.nodes_called if meaning.section == "nodes" else answers.uses
+        places = uses(path, meaning)
+        for file in sorted({place.path for place in places}):
+            if not os.access(file, os.W_OK) or _is_of_others(file, path):
+                raise RefusedRename(f"`{meaning.name}` also occurs in `{file}`, which is read-only")
+        if meaning.section == "nodes":
+            _check_free(answers, {place.path for place in places}, name)
+        else:
+            _check_free(answers, [file for file, _ in answers.family_files(path, name)], name)
     _check_result(answers.desk, path, places, name)
     return places
 
@@ -102,18 +116,17 @@ def _mention(answers: Answers, path: Path, offset: int) -> Mention:
     return mention
 
 
+def _is_of_others(file: Path, path: Path) -> bool:
+    """Return whether a file belongs to rulesets that are shipped, while another does not."""
+    roots = map(resolved, ruleset_roots())
+    return any(resolved(file).is_relative_to(root) and not resolved(path).is_relative_to(root) for root in roots)
+
+
 def _check_whole(answers: Answers, path: Path) -> None:
     for home in answers.desk.homes(path):
         if home.examined.errors:
             error = home.examined.errors[0]
             raise RefusedRename(f"`{home.document.id}` has errors, so uses may be missed: {error.message}")
-
-
-def _check_writable(meaning: Meaning, files: Iterable[Path]) -> None:
-    """Check that all files with the name are writable."""
-    for file in sorted(files):
-        if not os.access(file, os.W_OK):
-            raise RefusedRename(f"`{meaning.name}` also occurs in `{file}`, which is read-only")
 
 
 def _check_free(answers: Answers, files: Iterable[Path], name: str) -> None:
@@ -126,10 +139,11 @@ def _check_free(answers: Answers, files: Iterable[Path], name: str) -> None:
 
 def _check_result(desk: Desk, path: Path, places: list[Place], name: str) -> None:
     """Check that the rename causes no errors in rulesets that had none."""
-    before = {home.document.id for home in desk.homes(path) if not home.examined.errors}
+    files = {path, *(place.path for place in places)}
+    before = {home.document.id for file in files for home in desk.homes(file) if not home.examined.errors}
     texts = {file: _written(desk, file, places, name) for file in {place.path for place in places}}
     later = Desk({**desk.texts, **texts}, desk.trees)
-    for home in later.homes(path):
+    for home in (home for file in sorted(files) for home in later.homes(file)):
         if home.document.id in before and home.examined.errors:
             error = home.examined.errors[0]
             raise RefusedRename(f"`{home.document.id}` would have an error: {error.message} ({error.span})")

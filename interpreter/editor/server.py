@@ -7,26 +7,37 @@ restart when the text changes.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Protocol
+from unicodedata import normalize
 
 from lsprotocol import types as lsp
 from pygls import uris
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import JsonRPCProtocol
 
 from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.remedies import Edit
 from interpreter.base.source import SourceFile, Span
 from interpreter.editor.completion import Proposal, complete
+from interpreter.editor.fixes import fixes_at
+from interpreter.editor.hints import hints
+from interpreter.editor.lenses import Lens, lenses
 from interpreter.editor.navigation import Answers, Place, Symbol
 from interpreter.editor.rename import RefusedRename, renamable, rename
+from interpreter.editor.tokens import KINDS, tokens
 from interpreter.editor.workspace import Desk
 from interpreter.language.file_layout import tidy
 
-__all__ = ["make_server", "offset_at", "position_of"]
+__all__ = ["CHECKED", "make_server", "offset_at", "path_in", "position_of", "uri_of"]
+
+CHECKED = "$/regelwerk/checked"
+"""Notification that the errors of a file in one of its rulesets are told, and later that those in all of them are."""
 
 PAUSE = 0.05
 """Seconds without a change before a check starts."""
@@ -34,32 +45,22 @@ LONG_PAUSE = 0.5
 """Seconds without a change before the slow part of a check starts."""
 
 _SYMBOLS = {
-    "section": lsp.SymbolKind.Namespace,
-    "part": lsp.SymbolKind.Namespace,
+    **dict.fromkeys(("section", "part"), lsp.SymbolKind.Namespace),
     "rules": lsp.SymbolKind.Function,
     "tables": lsp.SymbolKind.Array,
-    "triggers": lsp.SymbolKind.Event,
-    "standing": lsp.SymbolKind.Event,
-    "events": lsp.SymbolKind.Event,
-    "kinds": lsp.SymbolKind.Enum,
-    "tokens": lsp.SymbolKind.Enum,
-    "cards": lsp.SymbolKind.Struct,
-    "records": lsp.SymbolKind.Struct,
-    "settings": lsp.SymbolKind.Constant,
-    "interpretations": lsp.SymbolKind.Constant,
+    **dict.fromkeys(("triggers", "standing", "events"), lsp.SymbolKind.Event),
+    **dict.fromkeys(("kinds", "tokens"), lsp.SymbolKind.Enum),
+    **dict.fromkeys(("cards", "records"), lsp.SymbolKind.Struct),
+    **dict.fromkeys(("settings", "interpretations"), lsp.SymbolKind.Constant),
 }
 _SORTS = {
-    "rule": lsp.CompletionItemKind.Function,
-    "function": lsp.CompletionItemKind.Function,
+    **dict.fromkeys(("rule", "function"), lsp.CompletionItemKind.Function),
     "key": lsp.CompletionItemKind.Property,
     "attribute": lsp.CompletionItemKind.Field,
-    "local": lsp.CompletionItemKind.Variable,
-    "state": lsp.CompletionItemKind.Variable,
+    **dict.fromkeys(("local", "state"), lsp.CompletionItemKind.Variable),
     "table": lsp.CompletionItemKind.Value,
     "setting": lsp.CompletionItemKind.Constant,
-    "member": lsp.CompletionItemKind.EnumMember,
-    "node": lsp.CompletionItemKind.EnumMember,
-    "word": lsp.CompletionItemKind.EnumMember,
+    **dict.fromkeys(("member", "node", "word"), lsp.CompletionItemKind.EnumMember),
     "type": lsp.CompletionItemKind.Class,
     "record": lsp.CompletionItemKind.Struct,
     "event": lsp.CompletionItemKind.Event,
@@ -75,7 +76,11 @@ _SORTS = {
 def position_of(file: SourceFile, offset: int) -> lsp.Position:
     """Return line and column, both from 0, with the column in UTF-16 units."""
     line, column = file.position(offset)
-    before = file.line(line)[: column - 1]
+    if file.written == file.text and file.text.isascii():
+        return lsp.Position(line - 1, column - 1)
+    before, written = file.line(line)[: column - 1], _as_written(file, line)
+    starts = (written[:end] for end in range(column - 1, len(written) + 1))
+    before = next((start for start in starts if normalize("NFC", start) == before), before)
     return lsp.Position(line - 1, len(before.encode("utf-16-le")) // 2)
 
 
@@ -84,21 +89,26 @@ def offset_at(file: SourceFile, position: lsp.Position) -> int:
     number: int = position.line
     if number >= len(file.line_starts):
         return len(file.text)
-    before = file.line(number + 1).encode("utf-16-le")[: 2 * position.character]
-    return file.line_starts[number] + len(before.decode("utf-16-le", "replace"))
+    before = _as_written(file, number + 1).encode("utf-16-le")[: 2 * position.character]
+    return file.line_starts[number] + len(normalize("NFC", before.decode("utf-16-le", "replace")))
+
+
+def _as_written(file: SourceFile, line: int) -> str:
+    """Return a line as the editor has it, whose letters may be composed in another way."""
+    return file.line(line) if file.written == file.text else file.written.split("\n")[line - 1].rstrip("\r")
 
 
 def _range(span: Span) -> lsp.Range:
     return lsp.Range(position_of(span.file, span.start), position_of(span.file, span.end))
 
 
-def _uri(path: Path) -> str:
+def uri_of(path: Path) -> str:
     found: str | None = uris.from_fs_path(str(path))
     assert found is not None
     return found
 
 
-def _path(uri: str) -> Path | None:
+def path_in(uri: str) -> Path | None:
     """Return the path of a file URI; None for other URIs."""
     found = uris.to_fs_path(uri) if uri.startswith("file:") else None
     return Path(found) if found else None
@@ -161,9 +171,13 @@ class _Session:
 
     async def _step_by_step(self, path: Path) -> None:
         await asyncio.sleep(PAUSE)
-        for diagnostics in self.desk.check(path):
+        for step, diagnostics in enumerate(self.desk.check(path)):
             self._show(diagnostics)
+            if step == 1:
+                self._checked(path)
             await asyncio.sleep(0.001)
+        self._checked(path)
+        self._refresh()
         await self._rest()
         for diagnostics in self.desk.check_tables(path):
             self._show(diagnostics)
@@ -175,13 +189,23 @@ class _Session:
         while (left := self.typed + LONG_PAUSE - monotonic()) > 0:
             await asyncio.sleep(left)
 
+    def _checked(self, path: Path) -> None:
+        self.server.protocol.notify(CHECKED, {"uri": uri_of(path)})
+
+    def _refresh(self) -> None:
+        """Ask the editor for what it shows beside the text again, since the rulesets are known now."""
+        able = self.server.client_capabilities.workspace
+        for name in ("code_lens", "inlay_hint", "semantic_tokens"):
+            if getattr(getattr(able, name, None), "refresh_support", False):
+                getattr(self.server, f"workspace_{name}_refresh")(None)
+
     def _show(self, by_file: dict[Path, list[Diagnostic]]) -> None:
         for path in {*by_file, *self.shown}:
             diagnostics = by_file.get(path, [])
             if self.shown.get(path) != diagnostics:
                 self.shown[path] = diagnostics
                 items = [_diagnostic(each, self.desk) for each in diagnostics]
-                params = lsp.PublishDiagnosticsParams(uri=_uri(path), diagnostics=items)
+                params = lsp.PublishDiagnosticsParams(uri=uri_of(path), diagnostics=items)
                 self.server.text_document_publish_diagnostics(params)
 
     # --- requests
@@ -214,10 +238,48 @@ class _Session:
 
     def rename(self, path: Path, params: lsp.RenameParams) -> lsp.WorkspaceEdit:
         places = rename(self.answers, path, self._offset(path, params), params.new_name)
-        edits: dict[str, list[lsp.TextEdit]] = {}
-        for place in dict.fromkeys(places):
-            edits.setdefault(_uri(place.path), []).append(lsp.TextEdit(_range(place.span), params.new_name))
-        return lsp.WorkspaceEdit(changes=edits)
+        return _edit((place.path, Edit(place.span, params.new_name)) for place in dict.fromkeys(places))
+
+    def actions(self, path: Path, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+        start, end = (offset_at(self.desk.file(path), place) for place in (params.range.start, params.range.end))
+        return [
+            lsp.CodeAction(
+                title=title[:1].upper() + title[1:],
+                kind=lsp.CodeActionKind.QuickFix,
+                diagnostics=[_diagnostic(diagnostic, self.desk)],
+                edit=_edit(edits),
+            )
+            for diagnostic, title, edits in fixes_at(self.desk, self.shown.get(path, []), start, end)
+        ]
+
+    def lenses(self, path: Path, params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
+        return [_lens(each, params.text_document.uri) for each in lenses(self.answers, path)]
+
+    def hints(self, path: Path, params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
+        file, place = self.desk.file(path), params.range
+        found = hints(self.answers, path, offset_at(file, place.start), offset_at(file, place.end))
+        return [lsp.InlayHint(position_of(file, at), text, tooltip=about or None) for at, text, about in found]
+
+    def tokens(self, path: Path, params: lsp.SemanticTokensParams) -> lsp.SemanticTokens:
+        """Return the tokens as the protocol packs them: five numbers each, positions relative to the one before."""
+        data: list[int] = []
+        line, column = 0, 0
+        for span, kind, declares in tokens(self.answers, path):
+            place, end = position_of(span.file, span.start), position_of(span.file, span.end)
+            before = column if place.line == line else 0
+            length = end.character - place.character
+            data += [place.line - line, place.character - before, length, KINDS.index(kind), int(declares)]
+            line, column = place.line, place.character
+        return lsp.SemanticTokens(data)
+
+    def folds(self, path: Path, params: lsp.FoldingRangeParams) -> list[lsp.FoldingRange]:
+        return [lsp.FoldingRange(first - 1, last - 1) for first, last in self.answers.folds(path)]
+
+    def search(self, params: lsp.WorkspaceSymbolParams) -> list[lsp.SymbolInformation]:
+        return [
+            lsp.SymbolInformation(_locations([place])[0], each.name, _sort(each), container_name=each.kind)
+            for place, each in self.answers.search(params.query)
+        ]
 
     def formatting(self, path: Path, params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
         """Return edits of the lines that formatting changes; None if the file has syntax errors."""
@@ -230,6 +292,7 @@ def make_server(version: str) -> LanguageServer:
     """Return a server with all features registered and no streams."""
     server = LanguageServer("regelwerk", version, text_document_sync_kind=lsp.TextDocumentSyncKind.Full)
     session = _Session(server)
+    logging.getLogger(JsonRPCProtocol.__module__).addFilter(_is_failure)
     answers: dict[str, tuple[Callable[..., object], object]] = {
         lsp.TEXT_DOCUMENT_DID_OPEN: (session.opened, None),
         lsp.TEXT_DOCUMENT_DID_CHANGE: (session.changed, None),
@@ -243,20 +306,37 @@ def make_server(version: str) -> LanguageServer:
         lsp.TEXT_DOCUMENT_PREPARE_RENAME: (session.renamable, None),
         lsp.TEXT_DOCUMENT_RENAME: (session.rename, lsp.RenameOptions(prepare_provider=True)),
         lsp.TEXT_DOCUMENT_FORMATTING: (session.formatting, None),
+        lsp.TEXT_DOCUMENT_CODE_ACTION: (session.actions, lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix])),
+        lsp.TEXT_DOCUMENT_CODE_LENS: (session.lenses, lsp.CodeLensOptions()),
+        lsp.TEXT_DOCUMENT_INLAY_HINT: (session.hints, None),
+        lsp.TEXT_DOCUMENT_FOLDING_RANGE: (session.folds, None),
+        lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: (
+            session.tokens,
+            lsp.SemanticTokensLegend(KINDS, [lsp.SemanticTokenModifiers.Declaration]),
+        ),
     }
     for name, (answer, options) in answers.items():
         server.feature(name, options)(partial(_answered, answer))
+    server.feature(lsp.WORKSPACE_SYMBOL)(partial(session.search))
     server.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)(lambda _: session.watched())
     return server
 
 
 def _answered(answer: Callable[..., object], params: _AboutFile) -> object:
     """Answer a request about a file, or refuse it; None for URIs that are no files."""
-    path = _path(params.text_document.uri)
+    path = path_in(params.text_document.uri)
     try:
         return answer(path, params) if path is not None else None
     except RefusedRename as refused:
-        raise JsonRpcException(str(refused), lsp.LSPErrorCodes.RequestFailed) from None
+        raise _Refused(str(refused), lsp.LSPErrorCodes.RequestFailed) from None
+
+
+class _Refused(JsonRpcException):
+    """Answer to a request that is refused with a reason. The library logs it like a failure of the server."""
+
+
+def _is_failure(record: logging.LogRecord) -> bool:
+    return not (record.exc_info and isinstance(record.exc_info[1], _Refused))
 
 
 # --- protocol types -------------------------------------------------------------------------------------------------
@@ -265,7 +345,7 @@ def _answered(answer: Callable[..., object], params: _AboutFile) -> object:
 def _diagnostic(diagnostic: Diagnostic, desk: Desk) -> lsp.Diagnostic:
     nowhere = lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0))
     related = [
-        lsp.DiagnosticRelatedInformation(lsp.Location(_uri(path), _range(note.span)), note.message)
+        lsp.DiagnosticRelatedInformation(lsp.Location(uri_of(path), _range(note.span)), note.message)
         for note in diagnostic.notes
         if note.span is not None and (path := desk.path_of(note.span)) is not None
     ]
@@ -281,8 +361,26 @@ def _diagnostic(diagnostic: Diagnostic, desk: Desk) -> lsp.Diagnostic:
     )
 
 
+def _edit(edits: Iterable[tuple[Path, Edit]]) -> lsp.WorkspaceEdit:
+    changes: dict[str, list[lsp.TextEdit]] = {}
+    for path, edit in edits:
+        changes.setdefault(uri_of(path), []).append(lsp.TextEdit(_range(edit.span), edit.text))
+    return lsp.WorkspaceEdit(changes=changes)
+
+
+def _lens(lens: Lens, uri: str) -> lsp.CodeLens:
+    about = _locations([lens.about]) if isinstance(lens.about, Place) else [lens.about]
+    arguments = [uri, *about] if lens.command == "run" else about
+    name = f"regelwerk.{lens.command}" if lens.about is not None else ""
+    return lsp.CodeLens(_range(lens.span), lsp.Command(lens.title, name, arguments=arguments))
+
+
+def _sort(symbol: Symbol) -> lsp.SymbolKind:
+    return _SYMBOLS.get(symbol.kind, lsp.SymbolKind.Variable)
+
+
 def _locations(places: Iterable[Place]) -> list[lsp.Location]:
-    return [lsp.Location(_uri(place.path), _range(place.span)) for place in places]
+    return [lsp.Location(uri_of(place.path), _range(place.span)) for place in places]
 
 
 def _item(proposal: Proposal, piece: lsp.Range) -> lsp.CompletionItem:
@@ -299,7 +397,7 @@ def _item(proposal: Proposal, piece: lsp.Range) -> lsp.CompletionItem:
 def _symbol(symbol: Symbol) -> lsp.DocumentSymbol:
     return lsp.DocumentSymbol(
         name=symbol.name or "—",
-        kind=_SYMBOLS.get(symbol.kind, lsp.SymbolKind.Variable),
+        kind=_sort(symbol),
         range=_range(symbol.span.to(symbol.name_span)),
         selection_range=_range(symbol.name_span),
         children=[_symbol(each) for each in symbol.children],

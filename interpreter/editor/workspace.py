@@ -24,10 +24,11 @@ from interpreter.base.diagnostics import Diagnostic, unique
 from interpreter.base.plain_data import Value
 from interpreter.base.source import SourceFile, Span
 from interpreter.base.yaml_values import words
-from interpreter.engine.pipeline import Examined, examine
 from interpreter.language.parse import Trees, remembered
-from interpreter.reading.files import KINDS, Document, Shelf, resolved, shelf_for
-from interpreter.reading.ruleset_files import overlays_for, rulesets_of
+from interpreter.lint.untested_rules import tested
+from interpreter.loading.pipeline import Examined, examine
+from interpreter.reading.files import KINDS, Document, Shelf, shelf_for
+from interpreter.reading.ruleset_files import overlays_for, rulesets_of, stacks_of
 from interpreter.reading.unsaved_files import unsaved
 
 __all__ = ["Desk", "Home"]
@@ -38,7 +39,8 @@ MOMENT = 2.0
 _OURS = re.compile(rf"^(?:language: *2\s*$|(?:{'|'.join(KINDS)}): +[a-z])", re.MULTILINE)
 """A header line of ruleset files."""
 
-_Key = tuple[Path, tuple[str, ...]]
+_Key = tuple[Path, tuple[str, ...], tuple[Path, ...]]
+"""A ruleset, by the path that it is read by, its overlays, and the folders in which its files are looked for."""
 _Found = TypeVar("_Found")
 
 
@@ -48,6 +50,7 @@ class Home(Struct, frozen=True):
 
     document: Document
     overlays: tuple[str, ...]
+    shelf: Shelf
     examined: Examined
     tables: bool
 
@@ -118,16 +121,11 @@ class Desk:
         return document
 
     def _document(self, path: Path, texts: Mapping[Path, str]) -> tuple[Document | None, list[Diagnostic]]:
-        shelf = self.shelf(path)
         with unsaved(texts):
-            document, found = shelf.read_path(path)
-            if document is not None:
-                place = shelf.find(document.kind, document.id)
-                if place is not None and resolved(place) == resolved(path):  # read it by id, as its rulesets do
-                    again, diagnostics = shelf.read(document.kind, document.id)
-                    document, found = (again, diagnostics) if again is not None else (document, found)
-                self._saw(document)
-            return document, found
+            document, diagnostics = self.shelf(path).read_as_rulesets_do(path)
+        if document is not None:
+            self._saw(document)
+        return document, diagnostics
 
     def called(self, path: Path, kind: str, id: str) -> Document | None:
         """Return the file with an id, resolved from ``path``; None if there is none."""
@@ -154,10 +152,6 @@ class Desk:
             text = path.read_text(encoding="utf-8-sig", errors="replace")
         return SourceFile(path.as_posix(), text)
 
-    def _is_ours(self, path: Path) -> bool:
-        """Return whether a file is meant as a ruleset file: editors open any YAML."""
-        return path in self._read or _OURS.search(self.file(path).text) is not None
-
     # --- rulesets
 
     def members(self, path: Path) -> list[tuple[Document, tuple[str, ...]]]:
@@ -178,14 +172,24 @@ class Desk:
                 family = document.id.partition("/")[0]
                 return [(each, ()) for each in rulesets if family in [s.text for s in words(each.root.get("family"))]]
             if document.kind == "scenarios":
-                named = self._named_in(document)
+                items = getattr(document.root.get("is"), "items", ())
+                named = {scalar.text for item in items for scalar in words(item.get("ruleset"))}
                 return [(each, ()) for each in rulesets if each.id in named]
             candidates = ((each, overlays_for(shelf, each, document)) for each in rulesets)
             return [(each, tuple(overlays)) for each, overlays in candidates if overlays is not None]
 
-    def _named_in(self, scenarios: Document) -> set[str]:
-        items = getattr(scenarios.root.get("is"), "items", ())
-        return {scalar.text for item in items for scalar in words(item.get("ruleset"))}
+    def examples(self, path: Path) -> list[tuple[Document, tuple[str, ...]]]:
+        """Return the same, but of rulesets to which an overlay is the same only one."""
+        return self._now(("examples", path), lambda: self._find_examples(path))
+
+    def _find_examples(self, path: Path) -> list[tuple[Document, tuple[str, ...]]]:
+        document, members = self.readable(path), self.members(path)
+        if document is None or document.kind != "overlay":
+            return members
+        with unsaved({**self.texts, path: document.file.text}):
+            added = (ruleset for ruleset, overlays in members if overlays)
+            chosen = {each.id for each, _ in stacks_of(self.shelf(path), added, [document.id])}
+        return [(each, overlays) for each, overlays in members if each.id in chosen or not overlays]
 
     def home(self, path: Path) -> Home | None:
         """Return a ruleset that contains a file: preferably without errors, else in its last version without errors,
@@ -195,59 +199,73 @@ class Desk:
     def _find_home(self, path: Path) -> Home | None:
         before = self.readable(path) if self.document(path) is None else None
         second: Home | None = None
-        for ruleset, overlays in self.members(path):
-            home = self.examined(ruleset, overlays)
+        for ruleset, overlays in self.examples(path):
+            home = self.examined(path, ruleset, overlays)
             if home.is_good:
                 return home
-            second = second or self._good.get((ruleset.path, overlays))
+            second = second or self._good.get(self._key(path, ruleset, overlays))
             if second is None and before is not None:
-                home = self._examine({**self.texts, path: before.file.text}, ruleset, overlays, tables=False)
+                home = self._examine(path, {**self.texts, path: before.file.text}, ruleset, overlays, tables=False)
             if second is None and home.examined.model is not None:
                 second = home
         return second
 
     def homes(self, path: Path) -> list[Home]:
         """Return all rulesets that contain a file."""
-        return [self.examined(document, overlays) for document, overlays in self.members(path)]
+        return [self.examined(path, document, overlays) for document, overlays in self.members(path)]
 
-    def examined(self, ruleset: Document, overlays: tuple[str, ...], *, tables: bool = False) -> Home:
-        """Return the check results of a ruleset, from the cache if none of its files has changed."""
-        known = self._homes.get((ruleset.path, overlays))
+    def _key(self, path: Path, ruleset: Document, overlays: tuple[str, ...]) -> _Key:
+        return ruleset.address, overlays, tuple(self.shelf(path).roots)
+
+    def examined(self, path: Path, ruleset: Document, overlays: tuple[str, ...], *, tables: bool = False) -> Home:
+        """Return the check results of a ruleset that contains the file at a path, from the cache if none of its files
+        has changed. They are looked for as from that file, whose folder may be another than that of the ruleset."""
+        key = self._key(path, ruleset, overlays)
+        known = self._homes.get(key)
         with unsaved(self.texts):
             if known is not None and known.tables >= tables and self._is_current(known):
                 return known
-        home = self._examine(self.texts, ruleset, overlays, tables=tables)
-        self._homes[ruleset.path, overlays] = home
-        return home
+        self._homes[key] = self._examine(path, self.texts, ruleset, overlays, tables=tables)
+        return self._homes[key]
 
     def _examine(
-        self, texts: Mapping[Path, str], ruleset: Document, overlays: tuple[str, ...], *, tables: bool
+        self, path: Path, texts: Mapping[Path, str], ruleset: Document, overlays: tuple[str, ...], *, tables: bool
     ) -> Home:
-        shelf = self.shelf(ruleset.path)
+        shelf = self.shelf(path)
         with unsaved(texts), remembered(self.trees):
-            home = Home(ruleset, overlays, examine(shelf, ruleset, overlays, tables=tables), tables)
+            home = Home(ruleset, overlays, shelf, examine(shelf, ruleset, overlays, tables=tables), tables)
         for document in home.files:
             self._saw(document)
         if home.is_good:
-            self._good[ruleset.path, overlays] = home
+            self._good[self._key(path, ruleset, overlays)] = home
         return home
 
     def _is_current(self, home: Home) -> bool:
         """Return whether all files of a check result are unchanged."""
-        shelf = self.shelf(home.document.path)
+        shelf = home.shelf
 
         def is_same(each: Document) -> bool:
             return self._now((each.kind, each.id, *shelf.roots), lambda: shelf.read(each.kind, each.id)[0]) is each
 
         return bool(home.files) and all(is_same(each) for each in home.files)
 
+    def kept(self, document: Document) -> list[Home]:
+        """Return the rulesets that contain a file, as they were examined last."""
+        return [home for home in self._homes.values() if any(each.path == document.path for each in home.files)]
+
+    def tested(self, document: Document) -> set[str]:
+        """Return the statements that scenarios of the family of a file cite."""
+        shelf, family = self.shelf(document.path), document.id.partition("/")[0]
+        with unsaved(self.texts):
+            return self._now(("tested", family), lambda: tested(shelf, family))
+
     # --- checking
 
     def check(self, path: Path) -> Iterator[dict[Path, list[Diagnostic]]]:
         """Check a file in short steps and yield all diagnostics after each, so that callers can stop early."""
         document, diagnostics = self._document(path, self.texts)
-        if document is None and not self._is_ours(path):
-            diagnostics = []
+        if document is None and path not in self._read and not _OURS.search(self.file(path).text):
+            diagnostics = []  # editors open any YAML
         if document is not None:
             with unsaved(self.texts), remembered(self.trees):
                 diagnostics = [*diagnostics, *check_alone(document)]
@@ -255,7 +273,6 @@ class Desk:
         yield self.diagnostics(path)
         if document is None:
             return
-        members = self.members(path)
         if document.kind in ("policies", "scenarios", "waivers"):
             with unsaved(self.texts):
                 validation: Validation = validate([str(path)], trees=self.trees)
@@ -264,20 +281,26 @@ class Desk:
             self._diagnostics["checked", path] = validation.diagnostics
             yield self.diagnostics(path)
             return
-        for position, (ruleset, overlays) in enumerate(members):
-            self._diagnostics[ruleset.path, overlays] = self.examined(ruleset, overlays).examined.diagnostics
-            if position in (0, len(members) - 1):
-                yield self.diagnostics(path)
+        for ruleset, overlays in self.examples(path):
+            home = self.examined(path, ruleset, overlays)
+            self._found(self._key(path, ruleset, overlays), home.examined.diagnostics)
+            yield self.diagnostics(path)
+
+    def _found(self, key: _Key, diagnostics: list[Diagnostic]) -> None:
+        """Note what is wrong with a ruleset. What no longer is was mended in the others too, which are checked next."""
+        mended = [each for each in self._diagnostics.get(key, ()) if each not in diagnostics]
+        for other, found in self._diagnostics.items() if mended else ():
+            self._diagnostics[other] = [each for each in found if each not in mended]
+        self._diagnostics[key] = diagnostics
 
     def check_tables(self, path: Path) -> Iterator[dict[Path, list[Diagnostic]]]:
         """Run the checks that :meth:`check` leaves out because they set up tables: laws and unused names."""
         document = self.document(path)
         if document is None or document.kind in ("policies", "scenarios", "waivers"):
             return
-        for ruleset, overlays in self.members(path):
-            self._diagnostics[ruleset.path, overlays] = self.examined(
-                ruleset, overlays, tables=True
-            ).examined.diagnostics
+        for ruleset, overlays in self.examples(path):
+            home = self.examined(path, ruleset, overlays, tables=True)
+            self._found(self._key(path, ruleset, overlays), home.examined.diagnostics)
             yield self.diagnostics(path)
 
     def diagnostics(self, path: Path) -> dict[Path, list[Diagnostic]]:

@@ -17,8 +17,8 @@ from typing import TypeVar, cast
 from interpreter.base.paths import ruleset_roots
 from interpreter.base.store import Store, digest_of, store
 from interpreter.engine.cache import UNREADABLE, Entry, Question, Writer, interpreter_key
-from interpreter.reading.dependencies import Evidence, Now, found_again, noted
-from interpreter.reading.unsaved_files import has_unsaved
+from interpreter.reading.dependencies import Evidence, found_again, found_once
+from interpreter.reading.unsaved_files import unsaved
 
 __all__ = ["Answers", "kept_answers"]
 
@@ -32,35 +32,27 @@ T = TypeVar("T")
 class Answers:
     """Answers of one topic: those of earlier runs, and new ones."""
 
-    def __init__(self, kept_in: Store | None, key: bytes, now: Now | None = None) -> None:
+    def __init__(self, kept_in: Store | None, key: bytes) -> None:
         self._store, self._key = kept_in, key
         self._data = kept_in.get(key) if kept_in is not None else None
         self._old = Entry(self._data)
         self._used: dict[Question, object] = {}
         """Old answers that were asked for and still hold."""
         self._new: dict[Question, tuple[object, Evidence]] = {}
-        self.now = Now() if now is None else now
 
     def to(self, question: Question, find: Callable[[], T]) -> T:
         """Return the answer to a question: a kept one that still holds, or a new one from ``find``."""
-        if question in self._new:
-            answer, evidence = self._new[question]
-            found_again(evidence)
-            return cast(T, answer)
-        if self._has(question):
-            found_again(self._old.evidence(self._old.answers[question]))
-            return cast(T, self._used[question])
-        with noted() as evidence:
-            found = find()
-        self._new[question] = found, evidence
-        return found
+        if question in self._new or not self._has(question):
+            return cast(T, found_once(self._new, question, find))
+        found_again(self._old.evidence(self._old.answers[question]))
+        return cast(T, self._used[question])
 
     def _has(self, question: Question) -> bool:
         """Return whether a kept answer holds, and make it ready."""
         if question in self._used:
             return True
         kept = self._old.answers.get(question)
-        if kept is None or not self._old.holds(kept, self.now):
+        if kept is None or not self._old.holds(kept):
             return False
         try:
             self._used[question] = self._old.value(kept)
@@ -70,7 +62,7 @@ class Answers:
 
     def keep(self) -> None:
         """Store the new answers, those that were used, and as many others as there is room for."""
-        if self._store is None or not self._new or has_unsaved():
+        if self._store is None or not self._new or unsaved.value:
             return
         writer = Writer(MOST_ANSWERS, MOST_BYTES)
         for question, (answer, evidence) in reversed(self._new.items()):
@@ -85,7 +77,7 @@ class Answers:
 
 
 @contextmanager
-def kept_answers(*topic: str, now: Now | None = None) -> Iterator[Answers]:
+def kept_answers(*topic: str) -> Iterator[Answers]:
     """Yield the answers of a topic and store the new ones at the end. Topics of other folders of rulesets and of
     another current folder are others."""
     try:
@@ -94,7 +86,7 @@ def kept_answers(*topic: str, now: Now | None = None) -> Iterator[Answers]:
         here = None
     disk = store() if here is not None else None
     key = digest_of("answers", interpreter_key(), json.dumps([topic, here, list(map(str, ruleset_roots()))]))
-    answers = Answers(disk, key, now)
+    answers = Answers(disk, key)
     try:
         yield answers
     finally:

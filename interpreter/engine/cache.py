@@ -15,8 +15,7 @@ import marshal
 import os
 import pickle
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from functools import cache, partial
 from math import inf
 from pathlib import Path
@@ -28,23 +27,19 @@ from msgspec import Struct
 
 from interpreter.base.paths import ruleset_roots, schema_folder
 from interpreter.base.plain_data import Value
-from interpreter.base.source import Excerpt, SourceFile
+from interpreter.base.source import SourceFile
 from interpreter.base.store import Store, digest_of, store
 from interpreter.base.tree import Placed
-from interpreter.language.parse import Trees
-from interpreter.reading.dependencies import Evidence, Now, found_again
+from interpreter.reading.dependencies import Evidence, found_again, found_now
 
 __all__ = [
     "UNREADABLE",
     "Entry",
-    "KeptTrees",
     "Modules",
     "Part",
     "Question",
-    "Request",
     "Writer",
     "interpreter_key",
-    "kept_trees",
     "pickled",
     "request_for",
     "unpickled",
@@ -66,12 +61,12 @@ class Request:
     def __init__(self, kept_in: Store, key: bytes) -> None:
         self.store, self.key = kept_in, key
 
-    def kept(self, make: Callable[..., T]) -> tuple[T, bytes] | None:
+    def kept(self, make: Callable[..., T]) -> tuple[T, str] | None:
         """Return what ``make`` makes of the parts in the cache, and the digest of their dependencies; None if there is
         no valid entry."""
         entry = Entry(self.store.get(self.key))
         parts = [*entry.answers.values()]
-        if not parts or not entry.holds(parts[0], Now()):  # all have the same dependencies
+        if not parts or not entry.holds(parts[0]):  # all have the same dependencies
             return None
         found_again(entry.evidence(parts[0]))
         try:
@@ -79,7 +74,7 @@ class Request:
         except UNREADABLE:
             return None
 
-    def keep(self, parts: Iterable[object], evidence: Evidence) -> bytes | None:
+    def keep(self, parts: Iterable[object], evidence: Evidence) -> str | None:
         """Store the parts of a load, unless a file changed meanwhile. Return the digest of its files."""
         if not evidence.steady:
             return None
@@ -97,8 +92,8 @@ Part = Callable[[], Value]
 """Part of an entry, which is unpickled when it is called."""
 
 
-def _digest(looks: Iterable[Look]) -> bytes:
-    return digest_of(json.dumps([*looks]))
+def _digest(looks: Iterable[Look]) -> str:
+    return digest_of(json.dumps([*looks])).hex()
 
 
 def request_for(
@@ -148,8 +143,7 @@ class Modules:
 
     def kept(self, name: str) -> bytes | None:
         disk = store()
-        data = disk.get(self._key(name)) if disk else None
-        return bytes(data) if data is not None else None
+        return disk.get(self._key(name)) if disk is not None else None
 
     def keep(self, name: str, data: bytes) -> None:
         disk = store()
@@ -192,15 +186,15 @@ class Entry:
         self._sources: dict[int, SourceFile] = {}
         self._current: dict[int, bool] = {}
 
-    def holds(self, answer: Kept, now: Now) -> bool:
+    def holds(self, answer: Kept) -> bool:
         """Return whether all accesses that led to an answer would have the same results."""
-        return all(self._is_current(number, now) for number in answer.looks)
+        return all(self._is_current(number) for number in answer.looks)
 
-    def _is_current(self, number: int, now: Now) -> bool:
+    def _is_current(self, number: int) -> bool:
         known = self._current.get(number)
         if known is None:
             what, path, found = self.looks[number]
-            known = self._current[number] = now[what, path] == found
+            known = self._current[number] = found_now(what, path) == found
         return known
 
     def evidence(self, answer: Kept) -> Evidence:
@@ -229,10 +223,9 @@ class Writer:
 
     def add_new(self, question: Question, answer: object, evidence: Evidence) -> None:
         """Add an answer. Raises one of ``UNREADABLE``."""
-        sources: dict[int, tuple[int, SourceFile]] = {}
-        data = pickled(answer, sources)
+        data, files = pickled(answer)
         looks = [(*look, found) for look, found in evidence.found.items()]
-        self.add(question, looks, [(file.name, file.text) for _, file in sources.values()], data)
+        self.add(question, looks, [(file.name, file.text) for file in files], data)
 
     def add(self, question: Question, looks: list[Look], files: list[File], data: bytes) -> None:
         """Add an answer, unless there is a newer one or no room."""
@@ -255,137 +248,6 @@ class Writer:
     def written(self) -> bytes:
         answers = [(question, each.looks, each.files, each.data) for question, each in reversed(self.answers.items())]
         return marshal.dumps((list(self.looks), list(self.files), answers))
-
-
-# -- parsed texts ------------------------------------------------------------------------------------------------------
-
-
-class KeptOfFiles:
-    """Cache of values between runs, by name and text of the file that they come from."""
-
-    def __init__(self, kept_in: Store, kind: str) -> None:
-        self._store, self._kind = kept_in, kind
-        self._new: dict[SourceFile, Value] = {}
-
-    def get(self, file: SourceFile) -> Value | None:
-        data = self._store.get(self._key(file))
-        try:
-            return unpickled(memoryview(data), lambda number: file) if data is not None else None
-        except UNREADABLE:
-            return None
-
-    def add(self, file: SourceFile, value: Value) -> None:
-        self._new[file] = value
-
-    def keep(self) -> None:
-        """Store the new values that lie in their file alone."""
-        entries: dict[bytes, bytes] = {}
-        for file, value in self._new.items():
-            sources: dict[int, tuple[int, SourceFile]] = {}
-            try:
-                data = pickled(value, sources)
-            except UNREADABLE:
-                continue
-            if all(source == file for _, source in sources.values()):
-                entries[self._key(file)] = data
-        self._store.put_all(entries)
-        self._new.clear()
-
-    def _key(self, file: SourceFile) -> bytes:
-        return digest_of(self._kind, interpreter_key(), file.name, file.text)
-
-
-class KeptTrees(Trees):
-    """Cache of parsed rule texts between runs, by file.
-
-    The first lookup of a text loads all trees of its file. Texts with errors are not cached.
-    """
-
-    def __init__(self, kept_in: Store) -> None:
-        super().__init__()
-        self.files = KeptOfFiles(kept_in, "trees")
-        self._of: dict[SourceFile, list[tuple[str, Excerpt | str, Value]]] = {}
-        """Cached texts by file: grammar start symbol, text and tree."""
-
-    def __contains__(self, key: object) -> bool:
-        if super().__contains__(key):
-            return True
-        file = _file_of(key)
-        if file is None or file in self._of:
-            return False
-        self._of[file] = list(self.files.get(file) or ())
-        self.update(((start, text), (tree, [])) for start, text, tree in self._of[file])
-        return super().__contains__(key)
-
-    def __setitem__(self, key: tuple[str, Excerpt | str], value: Value) -> None:
-        super().__setitem__(key, value)
-        file = _file_of(key)
-        if file is not None and not value[1]:
-            self._of.setdefault(file, []).append((*key, value[0]))
-            self.files.add(file, self._of[file])
-
-
-MOST_FITS = 2_000
-"""Maximum number of texts in the entry; the most recent ones stay."""
-
-
-class KeptFits:
-    """Cache of texts that match the schema of their kind: digests, kept between runs in one entry."""
-
-    def __init__(self, kept_in: Store) -> None:
-        self._store = kept_in
-        self._known: dict[bytes, None] | None = None
-        self._changed = False
-
-    def has(self, kind: str, text: str) -> bool:
-        return digest_of(kind, text) in self._all()
-
-    def add(self, kind: str, text: str) -> None:
-        self._all()[digest_of(kind, text)] = None
-        self._changed = True
-
-    def keep(self) -> None:
-        """Store the digests if there are new ones."""
-        if self._changed:
-            self._store.put(self._key(), b"".join(list(self._all())[-MOST_FITS:]))
-        self._changed = False
-
-    def _all(self) -> dict[bytes, None]:
-        if self._known is None:
-            data, size = self._store.get(self._key()) or b"", len(digest_of())
-            self._known = dict.fromkeys(data[start : start + size] for start in range(0, len(data), size))
-        return self._known
-
-    def _key(self) -> bytes:
-        return digest_of("fits", interpreter_key())
-
-
-def _file_of(key: Value) -> SourceFile | None:
-    """Return the file of a parsed text; None for a text without position."""
-    text = key[1]
-    return None if isinstance(text, str) else text.file
-
-
-@contextmanager
-def kept_trees() -> Iterator[None]:
-    """Use the caches of parsed texts, YAML values and schema checks inside the context, and store new entries at its
-    end."""
-    from interpreter.language.parse import is_remembering, remembered
-    from interpreter.reading.schema import fitting
-    from interpreter.reading.yaml import knowing
-
-    disk = store()
-    if disk is None or is_remembering():
-        with remembered():
-            yield
-        return
-    trees, fits, values = KeptTrees(disk), KeptFits(disk), KeptOfFiles(disk, "values")
-    with remembered(trees), fitting(fits), knowing(values):
-        try:
-            yield
-        finally:
-            for memory in (trees.files, fits, values):
-                memory.keep()
 
 
 # -- interpreter -------------------------------------------------------------------------------------------------------
@@ -464,12 +326,13 @@ _OTHERS = frozenset(
 )
 
 
-def pickled(value: object, sources: dict[int, tuple[int, SourceFile]]) -> bytes:
-    """Pickle a value. The text of a file is stored once, in ``sources``, and named by its number.
+def pickled(value: object) -> tuple[bytes, list[SourceFile]]:
+    """Pickle a value. Files are not in it, but named by their numbers in the list that is returned too.
 
     Types are dispatched by a table, so that other objects cost no call. It must not refer to the pickler: many loads in
     a row run without the cycle collector, and a pickler keeps all that it has seen.
     """
+    sources: dict[int, tuple[int, SourceFile]] = {}
 
     def numbered(file: SourceFile) -> tuple[Callable[[int], SourceFile], tuple[int]]:
         return _source, sources.setdefault(id(file), (len(sources), file))[:1]
@@ -478,7 +341,7 @@ def pickled(value: object, sources: dict[int, tuple[int, SourceFile]]) -> bytes:
     pickler = pickle.Pickler(file, protocol=5)
     pickler.dispatch_table = copyreg.dispatch_table | {SourceFile: numbered, MethodWrapperType: _table_of}
     pickler.dump(value)
-    return file.getvalue()
+    return file.getvalue(), [source for _, source in sources.values()]
 
 
 def unpickled(data: memoryview, source: Callable[[int], SourceFile]) -> Value:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from interpreter.base.plain_data import picked
 from interpreter.base.source import Span
 from interpreter.base.yaml_values import words
 from interpreter.engine.game import Ruleset
@@ -30,6 +31,9 @@ class Citation(Struct, frozen=True):
     extent: Span | None = None
     """Full extent of the citing text if it lies inside other rules, as additions to a decision do."""
 
+    def as_data(self) -> dict[str, object]:
+        return {**picked(self, "section", "name", "cites"), "place": self.span}
+
 
 def citations_of(ruleset: Ruleset) -> list[Citation]:
     """Return all citing parts of a ruleset that are in force: first its files, then by section and file."""
@@ -46,9 +50,7 @@ def citations_of(ruleset: Ruleset) -> list[Citation]:
 
 def _of_entries(ruleset: Ruleset, section: str, name: str, entries: list[Entry]) -> Iterator[Citation]:
     lowest = lowest_in_force(ruleset, section, name, entries)
-    for index, entry in enumerate(entries):
-        if index < lowest:
-            continue
+    for index, entry in enumerate(entries[lowest:], lowest):
         place = (index,) if section == "rules" else ()
         cites = (*_texts(entry, "cites"), *_texts(entry, "answers"))
         extent = entry.value.span if section == "decisions" else None

@@ -48,6 +48,8 @@ class Option:
     code: Code
     site: OptionSite | None = field(default=None, repr=False, compare=False)
     """Set on options that the game itself created: their code is known to match their public names."""
+    _text: str = field(default="", init=False, repr=False, compare=False)
+    """The choice as the user types it, once somebody has asked."""
 
     def as_dict(self) -> dict[str, Json]:
         return {"do": self.do, **dict(self.values)}
@@ -56,7 +58,9 @@ class Option:
         return self.as_dict()[name]
 
     def __str__(self) -> str:
-        return choice_text(self.as_dict())
+        if not self._text:
+            object.__setattr__(self, "_text", choice_text(self.as_dict()))
+        return self._text
 
 
 class Named:
@@ -177,6 +181,8 @@ class Decision:
     """State of the game. A reference to the game itself would make every game part of a reference cycle."""
     listed: Options | None = None
     """Options, or None before their first use."""
+    found: Code | None = None
+    """A choice that a bot has found among the legal ones."""
     _context: dict[str, Json] | None = None
     _frame: Frame | None = None
 
@@ -213,7 +219,8 @@ class Decision:
     @property
     def context(self) -> dict[str, Json]:
         if self._context is None:
-            names, state, env = self.named.names, self.state, self.env
+            names, state = self.named.names, self.state
+            env = self.env if self.site.context else []
             self.named.machine.meter.refill()
             types = {name: value.type for name, value in self.site.ask.context}
             values = ((name, value(state, env)) for name, value in self.site.context)
@@ -240,6 +247,11 @@ class Decision:
 
     def option(self, code: Code) -> Option:
         """Return the option of a code: the alternative's number and its values."""
+        return self.named.option(code)
+
+    def legal_option(self, code: Code) -> Option:
+        """Return the option of a code that was found among the legal ones, so that nobody looks for it again."""
+        self.found = code
         return self.named.option(code)
 
     def __repr__(self) -> str:

@@ -101,10 +101,11 @@ class Worlds:
         self.now, self.game = game, game
         if replay:
             self._go_back()
-            if not self.again:
-                self._without_open_choices()
-        table, state = game.table, self.game.state
-        memory = memory or Memory(table.sight, table.first, state, seat)
+        table, logged = game.table, self.game.state
+        if replay and not self.again:
+            self._without_open_choices()  # in a copy without log
+        state = self.game.state
+        memory = memory or Memory(table.sight, table.first, logged, seat)
         self.hands = Hands(table.sight, table.census.tokens, memory, state, seat, fixed, self._placed, backs)
         self._laid_out: Game | None = None
         """The game without its log, with its state in lists of cells: worlds are copied from it."""
@@ -132,7 +133,7 @@ class Worlds:
         site, _, actor, values, context, masks = choice
         self._see(game)
         revealed = reveals(self.now.state.log[start:], choice)
-        sealed = (site.ask.sealed or site.ask.kept) and actor != self.seat and not revealed
+        sealed = site.ask.is_closed and actor != self.seat and not revealed
         known_values = []
         for part, value, mask, public in zip(
             site.core.choices, values, masks[len(context) :], game.option_of(record).values, strict=True
@@ -260,7 +261,8 @@ def otherwise(
         cells[cell] = tuple(number + more for number in old) if isinstance(old, tuple) else old + more
     for cell in hands.hidden:
         group = hands.sight.group(cell)
-        if isinstance(group.type, types.IntType) and group.range is None and cells[cell] is not None:
+        is_number = isinstance(group.type, types.IntType) and group.range is None
+        if is_number and cells[cell] is not None and hands.remembered.get(cell) is None:
             cells[cell] = game.state.cells[cell] + draw(9) + 1
     return other
 

@@ -42,6 +42,18 @@ class Because(Struct, frozen=True):
         """Format the value of an expression."""
         return self.names.text(self.value(node, env), node.type)
 
+    def failing(self, node: core.Expression, env: Env) -> core.Expression:
+        """Return the first part that makes a condition fail; its locals are set in ``env``."""
+        match node:
+            case core.Logic("and", left, right):
+                return self.failing(right if self.value(left, env) else left, env)
+            case core.Fold(variable, items, test, "all") if test is not None:
+                for item in self.value(items, env):
+                    env[variable] = item
+                    if not self.value(test, env):
+                        return self.failing(test, env)
+        return node
+
     def why_not(self, node: core.Expression, env: Env) -> Iterator[str]:
         """Yield the values that make a condition fail."""
         match node:

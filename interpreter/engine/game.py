@@ -21,14 +21,13 @@ from interpreter.base.store import digest_of
 from interpreter.compiler.wasm.runner import Runner
 from interpreter.engine.cache import Modules, Part
 from interpreter.engine.decision import Code, Decision, Named, Option, decision_of, named_at, others_at, turned, waiting
-from interpreter.engine.refusal import IllegalMove, legal_choice, refuse
+from interpreter.engine.refusal import IllegalMove, IllegalSetUp, legal_choice, refuse
 from interpreter.engine.saves import Origin, check_state, played, save_of, text_of
 from interpreter.engine.scripted_outcomes import Outcomes, scripted
 from interpreter.engine.settings import setting_value
 from interpreter.engine.setup import Table, default_settings, role_seats, roles_of, set_up
 from interpreter.engine.values import Names
 from interpreter.engine.views import Line, lines_since, view_of
-from interpreter.hidden.secrecy import Secrecy
 from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
 from interpreter.kernel.invariants import broken
 from interpreter.kernel.state import Frame, Record, State, Value
@@ -39,6 +38,7 @@ from interpreter.plain.machine import Machine
 from interpreter.reading.players import PlayerRange
 
 if TYPE_CHECKING:  # imported where needed: a ruleset from the cache uses neither readers nor checker
+    from interpreter.hidden.secrecy import Secrecy
     from interpreter.lowering.lower import Program
     from interpreter.reading.composition import Composition
     from interpreter.reading.files import Document, Shelf
@@ -46,7 +46,7 @@ if TYPE_CHECKING:  # imported where needed: a ruleset from the cache uses neithe
 
 __all__ = ["Game", "Result", "Ruleset", "places_of"]
 
-_NOW = ("id", "players", "model", "program", "warnings")
+_NOW = ("id", "title", "provenance", "own_statements", "players", "model", "program", "warnings")
 _LATE = ("shelf", "document", "composition", "statements")
 """Fields of a cached ruleset: ``_NOW`` are available at once, ``_LATE`` are loaded on first access."""
 
@@ -67,7 +67,7 @@ class Ruleset:
     seated: dict[str, Ruleset | list[Diagnostic]] = field(default_factory=dict, repr=False, compare=False)
     """The rulesets with an overlay that some numbers of players require, or why there is none."""
     _tables: dict[tuple[object, ...], Table] = field(default_factory=dict, repr=False, compare=False)
-    _looked_at: bytes | None = field(default=None, repr=False, compare=False)
+    source: str | None = field(default=None, repr=False, compare=False)
     """Digest of everything that the load read; None if the ruleset is not in the cache."""
 
     # --- cache
@@ -93,12 +93,12 @@ class Ruleset:
         vars(ruleset).update(zip((*_NOW, "_places"), now(), strict=True), _tables={}, _late=late, _others=others)
         return ruleset
 
-    def known_by(self, digest: bytes | None) -> None:
+    def known_by(self, digest: str | None) -> None:
         """Note the digest of everything that the load of this ruleset, and of those that it seats, has read."""
-        vars(self)["_looked_at"] = digest
+        vars(self)["source"] = digest
         for overlay, each in vars(self).get("seated", {}).items():
             if isinstance(each, Ruleset):
-                each.known_by(digest and digest_of(digest, overlay))
+                each.known_by(digest and digest_of(digest, overlay).hex())
 
     if not TYPE_CHECKING:  # hidden from type checkers, which would otherwise accept any attribute
 
@@ -112,7 +112,7 @@ class Ruleset:
                     overlay: Ruleset.kept(*known["_others"][place:]) if isinstance(place, int) else place
                     for overlay, place in self._places.items()
                 }
-                self.known_by(self._looked_at)
+                self.known_by(self.source)
             else:
                 known.update(zip(_LATE, self._late(), strict=True))
             return known[name]
@@ -128,14 +128,24 @@ class Ruleset:
 
     # --- facts
 
-    @property
+    @cached_property
     def title(self) -> str:
         return self.composition.title
 
+    @cached_property
+    def provenance(self) -> dict[str, str]:
+        """What files say about their sources, by file."""
+        return self.composition.provenance
+
     def title_in(self, language: str) -> str:
         """Return the title, translated if a translation exists."""
-        phrase = self.model.says.get(f"title.{self.id}", {}).get(language)
-        return "".join(map(str, phrase.parts)) if phrase is not None else self.title
+        return self.said(f"title.{self.id}", language, self.title)
+
+    def said(self, name: str, language: str, otherwise: str = "") -> str:
+        """Return the words for a name in a language, if there are some without values; by default its last part."""
+        phrase = self.model.says.get(name, {}).get(language)
+        said = "".join(map(str, phrase.parts)) if phrase is not None and not phrase.trees else otherwise
+        return said or name.rpartition(".")[2].replace("_", " ")
 
     @cached_property
     def players(self) -> PlayerRange:
@@ -143,6 +153,8 @@ class Ruleset:
 
     @cached_property
     def secrecy(self) -> Secrecy:
+        from interpreter.hidden.secrecy import Secrecy
+
         return Secrecy(self.program)
 
     @cached_property
@@ -158,18 +170,25 @@ class Ruleset:
         """Hash of the meaning of the ruleset. Comments and layout of its files do not matter, nor in which file and
         order they declare rules, tables and events."""
         model, procedures = self.model, self.program.reach.procedures
-        parts = (
+        parts: tuple[object, ...] = (
             VERSION,
             [(name, layer.body, layer.when, layer.parameters) for name, layer in sorted(procedures.items())],
             [(t.name, t.event, t.test, [(x.phases, x.procedure) for x in t.cases]) for t in model.triggers.values()],
             [(r.name, r.binders, r.test) for r in model.standing.values()],
             [(name, t.keys, sorted(t.cells.items())) for name, t in sorted(model.tables.items())],
             [(row.kind, row.key, sorted(row.values.items())) for row in model.cards],
-            [(g.name, g.owner, g.type, g.order, g.rank, g.start, g.lasts) for g in model.groups.values()],
-            [(g.starts, g.unlimited, g.spaces) for g in model.groups.values()],
+            [
+                (g.name, g.owner.word if g.owner else "", g.type, g.order, g.rank, g.start, g.lasts)
+                for g in model.groups.values()
+            ],
+            [(g.starts, g.unlimited, g.spaces, *([g.most] if g.most else [])) for g in model.groups.values()],
             [(role.name, role.counts, role.seats, role.setting) for role in model.roles.values()],
             [(name, event.fields) for name, event in sorted(model.events.items())],
-            (model.records, model.pieces, [(kind.key, kind.carries) for kind in model.card_kinds.values()]),
+            (
+                model.records,
+                model.pieces,
+                [(kind.key, {}) for kind in model.card_kinds.values()],
+            ),  # saves know this form
             [(k.name, k.members, k.range, k.totals) for k in model.kinds.values()],
             model.graph
             and (
@@ -182,16 +201,17 @@ class Ruleset:
         )
         return blake2b(msgspec.json.encode(meaning(parts)), digest_size=16).hexdigest()
 
-    @property
-    def source_digest(self) -> tuple[str, bytes] | None:
-        """Identifies the source text of the ruleset; None if the ruleset is not in the cache."""
-        return (self.digest, self._looked_at) if self._looked_at is not None else None
-
     def own_cites(self, cites: tuple[str, ...]) -> tuple[str, ...]:
         """Return the cited statements that belong to this ruleset's books or are fills or gaps."""
-        books = self.composition.rulebooks
-        own = [id for id in cites if (s := self.statements.get(id)) and (s.book in books or s.kind in ("fill", "gap"))]
-        return tuple(own) if books else cites
+        own = self.own_statements
+        return cites if own is None else tuple(id for id in cites if id in own)
+
+    @cached_property
+    def own_statements(self) -> frozenset[str] | None:
+        """Ids of the statements of this ruleset's books, with fills and gaps; None if it has no book."""
+        books, statements = self.composition.rulebooks, self.statements.values()
+        own = (each.id for each in statements if each.book in books or each.kind in ("fill", "gap"))
+        return frozenset(own) if books else None
 
     @property
     def overlays(self) -> tuple[str, ...]:
@@ -208,7 +228,8 @@ class Ruleset:
     @property
     def reasons_for_plain(self) -> list[str]:
         """The reasons why the plain form has made choices that a module could not make, or played all games."""
-        rulesets = [self, *(each for each in self.seated.values() if isinstance(each, Ruleset))]
+        seated = vars(self).get("seated", {})  # those that are still in the cache have not played
+        rulesets = [self, *(each for each in seated.values() if isinstance(each, Ruleset))]
         tables = [table for each in rulesets for table in each._tables.values()]
         return list(dict.fromkeys(reason for table in tables for reason in table.runner.reasons))
 
@@ -218,9 +239,7 @@ class Ruleset:
         It ignores overlays for numbers of players (they are in the model already) and is never cached.
         """
         composition = composition or self.composition
-        return replace(
-            self, composition=composition, model=model, program=program, seated={}, _tables={}, _looked_at=None
-        )
+        return replace(self, composition=composition, model=model, program=program, seated={}, _tables={}, source=None)
 
     # --- settings
 
@@ -243,7 +262,8 @@ class Ruleset:
     def for_players(self, players: int) -> Ruleset:
         """Return the ruleset with the overlay that this number of players requires, or itself if there is none. Raises
         :class:`RulesetError`."""
-        seated = self.seated.get(dict(self.players.overlays).get(players, ""), self)
+        overlay = dict(self.players.overlays).get(players)
+        seated = self if overlay is None else self.seated.get(overlay, self)
         if not isinstance(seated, Ruleset):
             raise RulesetError(seated)
         return seated
@@ -255,8 +275,8 @@ class Ruleset:
             with no_search():
                 table = set_up(self.program, people, settings, lambda: self.secrecy, self.own_cites)
             self._tables[key] = table
-            if self._looked_at is not None:
-                table.runner.keeper = Modules(self._looked_at, repr(key))
+            if self.source is not None:
+                table.runner.keeper = Modules(self.source, repr(key))
         return self._tables[key]
 
     def new_game(
@@ -406,7 +426,7 @@ class Game:
         elif isinstance(chance, Scripted):
             origin["chance"] = {name: list(values) for name, values in chance.outcomes.items()}
         game = cls(ruleset, table, table.first.clone(), cls._source(table, seed, chance), origin)
-        game._check_settings()
+        game._check_set_up()
         return game
 
     def start(self) -> None:
@@ -431,14 +451,17 @@ class Game:
             raise TypeError(f"chance: got {chance!r}, want outcomes by name, or an object with `shuffle` and `draw`")
         return chance
 
-    def _check_settings(self) -> None:
-        """Run the `check` of each setting. Raise ``ValueError`` with the reasons if one refuses its value."""
+    def _check_set_up(self) -> None:
+        """Run the checks of settings and of files. Raises :class:`IllegalSetUp` if one refuses the game."""
         for setting in self.ruleset.model.settings.values():
             value = self.settings[setting.name]
             if setting.check is not None and value is not None:
                 top = self.ruleset.model.rules[setting.check].top
                 if reasons := refuse(self.table, self.state, top.id, (value,)):
-                    raise ValueError(f"`{setting.name}`: {'; '.join(map(str, reasons))}")
+                    raise IllegalSetUp(setting.name, reasons)
+        for name in self.ruleset.model.checks:
+            if reasons := refuse(self.table, self.state, self.ruleset.model.rules[name].top.id, ()):
+                raise IllegalSetUp(self.ruleset.id, reasons)
 
     # --- decisions
 
@@ -487,9 +510,10 @@ class Game:
             return False
         return True
 
-    def offered(self, choice: Option | Mapping[str, object]) -> Option:
-        """Return the option that a choice by public names stands for. Raises :class:`IllegalMove`."""
-        code = legal_choice(self.table, self.decision, choice)
+    def offered(self, choice: Option | Mapping[str, object], language: str = "en") -> Option:
+        """Return the option that a choice by public names stands for. Raises :class:`IllegalMove`, with reasons in a
+        language."""
+        code = legal_choice(self.table, self.decision, choice, language)
         assert self.decision is not None
         return self.decision.option(code)
 
@@ -512,7 +536,7 @@ class Game:
 
     def _is_legal(self, decision: Decision, code: Code) -> bool:
         """Return whether a choice of the decision is known to be legal now: that is faster than to find it out."""
-        is_read = decision.listed is not None and decision.listed.has_read(code)
+        is_read = decision.found == code or (decision.listed is not None and decision.listed.has_read(code))
         return is_read or self.runner.accepts(self.state, code)
 
     def take(self, code: Code) -> None:

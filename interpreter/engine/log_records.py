@@ -48,7 +48,7 @@ class Mark(NamedTuple):
 
     def reveals(self, choice: Choice) -> bool:
         """Return whether this makes a sealed choice before it public."""
-        return self.word == "reveal" and (not self.number or bool(choice.option.ask.kept))
+        return self.word == "reveal" and not (self.number and choice.option.ask.sealed)
 
     @property
     def begins(self) -> str:
@@ -77,7 +77,7 @@ def has_sealed(log: Iterable[Record]) -> bool:
     waiting: list[Choice] = []
     for record in log:
         match read(record):
-            case Choice(option) as choice if option.ask.sealed:
+            case Choice(option) as choice if option.ask.is_closed:
                 waiting.append(choice)
             case Mark("reveal") as mark:
                 waiting = [choice for choice in waiting if not mark.reveals(choice)]

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import json
-
 from interpreter.base.diagnostics import Diagnostic, RulesetError
+from interpreter.base.plain_data import json_of
 from interpreter.base.source import typed
 from interpreter.engine import values
 from interpreter.engine.setup import Table
 from interpreter.hidden.sight import Unseen
 from interpreter.kernel.state import State, Value
+from interpreter.language import types
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.core import Expression
 from interpreter.language.model import Model
 from interpreter.language.parse import parse_expression
 from interpreter.language.resolve import Names
 from interpreter.language.scope import Frame
-from interpreter.language.types import BoolType, CardType, CollectionType, IntType, KindType, NodeType, SeatType, Type
 
 __all__ = ["literal", "typed_expression", "value_of"]
 
 
-def value_of(table: Table, state: State, text: str, player: int | None = None) -> tuple[Value, Type]:
+def value_of(table: Table, state: State, text: str, player: int | None = None) -> tuple[Value, types.Type]:
     """Return the value of an expression and its type. Raises :class:`RulesetError` for an invalid expression, and
     ``ValueError`` if it reads something that the player may not see."""
     node = typed_expression(table.model, text, frame := Frame())
@@ -46,25 +45,28 @@ def typed_expression(model: Model, text: str, frame: Frame) -> Expression:
     return node
 
 
-def literal(names: values.Names, value: Value, type_: Type) -> str | None:
+def literal(names: values.Names, value: Value, type_: types.Type) -> str | None:
     """Format a value as rule text of its type; None if it cannot be written."""
     public: Value = names.public(value, type_)
     if value is None:
         return "none"
     match type_:
-        case IntType():
+        case types.IntType():
             return str(value)
-        case BoolType():
+        case types.BoolType():
             return "yes" if value else "no"
-        case SeatType():
+        case types.SeatType():
             return f"seats[{value}]"
-        case KindType():
+        case types.KindType():
             return str(public)
-        case NodeType():
-            return json.dumps(public, ensure_ascii=False)
-        case CardType() if type_.name and names.model.cards[value].is_named:
-            return str(public) if isinstance(public, int) else json.dumps(public, ensure_ascii=False)
-        case CollectionType():
+        case types.NodeType():
+            return json_of(public)
+        case types.PlaceType():
+            node, number = public.values()
+            return f"{json_of(node)}.places[{number - 1}]"
+        case types.CardType() if type_.name and names.model.cards[value].is_named:
+            return str(public) if isinstance(public, int) else json_of(public)
+        case types.CollectionType():
             items = [literal(names, item, type_.of) for item in value]
             return None if None in items else f"[{', '.join(item for item in items if item)}]"
         case _:

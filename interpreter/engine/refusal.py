@@ -7,6 +7,7 @@ from contextlib import suppress
 from itertools import chain
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from interpreter.base.messages import frame
 from interpreter.base.source import Span
@@ -26,6 +27,7 @@ from interpreter.plain.machine import AskSite, OptionSite
 
 __all__ = [
     "IllegalMove",
+    "IllegalSetUp",
     "Reason",
     "because_of",
     "decoded",
@@ -41,17 +43,23 @@ _MOST = 12
 
 
 class Reason(Struct, frozen=True):
-    """A failing condition: its text, the rule that contains it, and the statements that the rule cites."""
+    """A failing condition: its text, the rule that contains it, and the statements that the rule cites. ``words`` tell
+    it to players, by language."""
 
     message: str
     rule: str
     cites: tuple[str, ...] = ()
     span: Span | None = None
     language: str = "en"
+    words: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
         cites = f" ({', '.join(self.cites)})" if self.cites else ""
         return frame(self.language, "refused.rule", message=self.message, rule=self.rule, cites=cites)
+
+    def said(self, language: str) -> str:
+        """Return the reason in words for players; empty if there are none, so that its statements must tell it."""
+        return dict(self.words).get(language) or dict(self.words).get("en", "")
 
 
 class IllegalMove(Exception):
@@ -63,6 +71,15 @@ class IllegalMove(Exception):
         self.rule = reasons[0].rule if reasons else ""
         self.cites = reasons[0].cites if reasons else ()
         super().__init__("; ".join([message, *map(str, reasons)]))
+
+
+class IllegalSetUp(ValueError):
+    """Raised for a game that the rules do not let begin, with the failing conditions. ``name`` is that of the setting,
+    or of the ruleset."""
+
+    def __init__(self, name: str, reasons: Sequence[Reason]) -> None:
+        self.name, self.reasons = name, list(reasons)
+        super().__init__(f"`{name}`: {'; '.join(map(str, reasons))}")
 
 
 def legal_choice(
@@ -168,11 +185,19 @@ def reasons_for(
     names, env = Spoken(table, decision.state, language, player), table.sight.known_locals(decision.frame, player)
     state, option, conditions = names.state, decision.site.options[number], _Conditions(names)
     layer = table.program.reach.procedures[decision.site.procedure]
-    rule, cites = layer.spoken, table.cites(option.core.cites or layer.cites)
+    rule, ask = layer.spoken, decision.site.ask
+    parts = table.model.amended.get((ask.name, option.name), {})
+
+    def cites_at(span: Span) -> tuple[str, ...]:
+        """Return the statements of the file whose condition or choice refuses."""
+        others = {cite for cites in parts.values() for cite in cites}
+        own = tuple(cite for cite in option.core.cites if cite not in others)
+        return table.cites(parts.get(span.file.name, own) or layer.cites)
+
     possible: list[Failed] = []
     if option.guard is not None and not (holds := _holds(option.guard, state, env)):
         assert option.core.guard is not None
-        reasons = conditions.failing(option.core.guard, env, rule, cites)
+        reasons = conditions.failing(option.core.guard, env, rule, cites_at(option.core.guard.span))
         if holds is False:
             return reasons
         possible.append((reasons, False))
@@ -180,8 +205,13 @@ def reasons_for(
     least: Env | None = None
     for variable, items, value, choice in zip(option.variables, option.items, values, option.core.choices, strict=True):
         if not outside and (found := _outside(names, items, env, value, choice)) is not None:
-            message, is_known, is_told_apart, lowest = found
-            outside.append(([Reason(message, rule, cites, choice.span, names.language)], is_known))
+            what, only, is_known, is_told_apart, lowest = found
+            message = names.frame("refused.must_be", name=choice.name, what=what)
+            name = names.term("slot", ask.name, choice.name)
+            words = names.frame("refused.only" if only else "refused.no_choice", name=name, what=only)
+            said = ((names.language, words),)
+            reason = Reason(message, rule, cites_at(choice.span), choice.span, names.language, said)
+            outside.append(([reason], is_known))
             if is_told_apart:
                 return outside[0][0]
             least = [*env]
@@ -193,7 +223,7 @@ def reasons_for(
     def failing(other: Env | None = None) -> Iterator[Failed]:
         for test, node in zip(option.tests, option.core.tests, strict=True):
             holds = _holds(test, state, env)
-            if not holds and (reasons := conditions.failing(node, env, rule, cites, other)):
+            if not holds and (reasons := conditions.failing(node, env, rule, cites_at(node.span), other)):
                 yield reasons, holds is False
 
     def as_far_as_possible(failed: Iterator[Failed]) -> Iterator[Failed]:
@@ -208,36 +238,44 @@ def reasons_for(
 
 def _outside(
     names: Spoken, items: Evaluate, env: Env, value: Value, choice: core.Choice
-) -> tuple[str, bool, bool, Value] | None:
-    """Return the message for a value that is not among those offered, whether the reader knows these, whether a trait
-    tells them from all others, and the least offered number in place of a number."""
-    what, is_known, is_told_apart, lowest = names.frame("refused.offered"), False, False, value
+) -> tuple[str, str, bool, bool, Value] | None:
+    """Return what is wanted in place of a value that is not among those offered, in a sentence and alone, whether the
+    reader knows these values, whether a trait tells them from all others, and the least offered number in place of a
+    number."""
+    is_known, is_told_apart, lowest = False, False, value
+    what = only = names.frame("refused.offered")
     with suppress(Unseen):
         domain = items(names.state, env)
         if value in domain:
             return None
         is_number = isinstance(choice.type, IntType)
         least = value if not is_number else domain.start if isinstance(domain, range) else min(domain, default=value)
-        what, is_told_apart = domain_text(names, domain, choice), trait_of(names, domain, choice.type) is not None
-        is_known, lowest = True, least
-    return names.frame("refused.must_be", name=choice.name, what=what), is_known, is_told_apart, lowest
+        form, parts = _described(names, domain, choice)
+        what = names.frame(form, **parts)
+        only = what if form == "refused.range" else str(parts.get("items", ""))
+        is_known, is_told_apart, lowest = True, trait_of(names, domain, choice.type) is not None, least
+    return what, only, is_known, is_told_apart, lowest
 
 
 def domain_text(names: Names, domain: Sequence[Value] | range, choice: core.Choice) -> str:
     """Describe the allowed values; list the first ones if there are many."""
-    if isinstance(domain, range):
-        ends = {"low": domain.start, "high": domain.stop - 1}
-        return names.frame("refused.range", **ends) if len(domain) else names.frame("refused.no_number")
-    listed = list(domain)
+    form, parts = _described(names, domain, choice)
+    return names.frame(form, **parts)
+
+
+def _described(names: Names, domain: Sequence[Value] | range, choice: core.Choice) -> tuple[str, dict[str, object]]:
+    """Return the message that describes the allowed values, with its parts."""
+    listed = domain if isinstance(domain, range) else list(domain)
     if not listed:
-        return names.frame("refused.one_of_none")
-    if len(listed) > _MOST and isinstance(choice.type, IntType) and listed == list(range(listed[0], listed[-1] + 1)):
-        return names.frame("refused.range", low=listed[0], high=listed[-1])
+        return "refused.no_number" if isinstance(domain, range) else "refused.one_of_none", {}
+    is_long = len(listed) > _MOST and isinstance(choice.type, IntType)
+    if isinstance(domain, range) or (is_long and listed == list(range(listed[0], listed[-1] + 1))):
+        return "refused.range", {"low": listed[0], "high": listed[-1]}
     if trait := trait_of(names, listed, choice.type):
         values = [names.text(value, trait.type) for value in dict.fromkeys(trait.values[item] for item in listed)]
-        return names.frame("refused.one_whose", name=trait.name, items=names.listed(values, trait.type))
+        return "refused.one_whose", {"name": trait.name, "items": names.listed(values, trait.type)}
     shown = [names.text(item, choice.type) for item in listed[:_MOST]] + ["…"] * (len(listed) > _MOST)
-    return names.frame("refused.one_of", items=names.listed(shown, choice.type))
+    return "refused.one_of", {"items": names.listed(shown, choice.type)}
 
 
 class Trait(Struct, frozen=True):
@@ -255,7 +293,9 @@ def trait_of(names: Names, domain: Collection[Value], type_: Type) -> Trait | No
         case NodeType() if model.graph is not None:
             attributes, rows = model.graph.attributes, [row.values for row in model.graph.nodes]
         case CardType(name=name) if name:
-            attributes, rows = model.card_kinds[name].attributes, [row.values for row in model.cards]
+            attributes, rows = dict(model.card_kinds[name].attributes), [row.values for row in model.cards]
+            for attribute in model.card_kinds[name].versions:
+                del attributes[attribute]
         case _:
             return None
     for name, kind in attributes.items():
@@ -286,7 +326,21 @@ class _Conditions(Struct, frozen=True):
             return reasons or []
         causes = ", ".join(self.because.why_not(node, env)) if self.because is not None else ""
         message = names.frame("refused.holds_not", text=text_of(node)) + (f" ({causes})" if causes else "")
-        return [Reason(message, rule, cites, node.span, names.language)]
+        answered = names.table.cites(self._answering(node, env))
+        return [Reason(message, rule, tuple(dict.fromkeys((*cites, *answered))), node.span, names.language)]
+
+    def _answering(self, node: core.Expression, env: Env) -> tuple[str, ...]:
+        """Return the statements of a layer over a function, if the condition only calls it and this layer answers."""
+        if not isinstance(node, core.CallBase | core.CallRule):
+            return ()
+        program, state = self.names.table.program, self.names.state
+        layer = program.reach.procedures[program.target(node)]
+        with suppress(Unseen):
+            values = [self._compiled(argument)(state, env) for argument in node.arguments]
+            values += [None] * (layer.local_count - len(values))
+            while layer.guard is not None and not _holds(self._compiled(layer.guard), state, [*values]):
+                layer = program.reach.procedures[layer.below]
+        return layer.cites if layer.layer else ()
 
     def of_verdict(
         self, verdict: str, values: tuple[Value, ...], others: tuple[Value, ...] | None = None
@@ -316,9 +370,21 @@ class _Conditions(Struct, frozen=True):
             name = layer.rule.partition("!")[0]  # a helper's name without its file
             cites = table.cites(line.cites or layer.cites)
             if not holds and (reasons := self.failing(line.test, env, name, cites, other)):
+                words = self._words(f"refused.{layer.spoken}", values) if reasons[0].rule == name else {}
+                if any(words.values()):
+                    message = words.get(self.names.language) or words.get("en", "") or reasons[0].message
+                    reasons = [replace(reasons[0], message=message, words=tuple(words.items()))]
                 yield reasons, holds is False and bool(applies)
                 if holds is False:
                     return
+
+    def _words(self, name: str, values: tuple[Value, ...]) -> dict[str, str]:
+        """Return the words of a verdict by language, as far as the reader may know what they tell."""
+        table, state, words = self.names.table, self.names.state, dict[str, str]()
+        for language in table.model.says.get(name, ()):
+            with suppress(Unseen, RuleFailure):
+                words[language] = Spoken(table, state, language).word(name, *values)
+        return words
 
     def below(self, node: core.Expression, env: Env, other: Env | None = None) -> list[Reason] | None:
         """Return the reasons of the verdict that a condition calls; None if it does anything else."""

@@ -4,28 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from interpreter.base.messages import frame
 from interpreter.base.plain_data import Json, number_in
 from interpreter.base.suggest import did_you_mean_one_of
-from interpreter.engine.values import Names, type_text
+from interpreter.engine.values import Names
 from interpreter.kernel.state import Value
 from interpreter.language.model import Model
-from interpreter.language.types import BoolType, CollectionType, IntType, KindType, NodeType, SeatType, Type
+from interpreter.language.types import BoolType, CollectionType, IntType, KindType, SeatType, Type, item_type
 
-__all__ = ["public_settings", "setting_syntax", "setting_value"]
+__all__ = ["WrongSetting", "public_settings", "setting_syntax", "setting_value"]
+
+
+class WrongSetting(ValueError):
+    """Raised for a value that the setting with this name cannot have, or an unknown name."""
+
+    def __init__(self, name: str, message: str) -> None:
+        self.name = name
+        super().__init__(message)
 
 
 def setting_value(model: Model, names: Names, name: str, public: object) -> Value:
-    """Convert the public value of a setting. Raises ``ValueError`` if there is no such setting or value."""
+    """Convert the public value of a setting. Raises :class:`WrongSetting` if there is no such setting or value."""
     doubt = model.interpretations.get(name)
     if doubt is not None:
         readings = list(doubt.readings)
         if public not in readings:
-            raise ValueError(f"`{name}`: got {public!r}, want one of {', '.join(f'`{each}`' for each in readings)}")
+            raise WrongSetting(
+                name, f"`{name}`: got {public!r}, want one of {', '.join(f'`{each}`' for each in readings)}"
+            )
         return readings.index(public)
     setting = model.settings.get(name)
     if setting is None:
         known = [*model.settings, *model.interpretations]
-        raise ValueError(f"unknown setting `{name}`{did_you_mean_one_of(name, known)}")
+        raise WrongSetting(name, f"unknown setting `{name}`{did_you_mean_one_of(name, known)}")
     match setting.type, public:
         case CollectionType(of=of), str() | int():
             public = _items(str(public), of)
@@ -36,9 +47,9 @@ def setting_value(model: Model, names: Names, name: str, public: object) -> Valu
     try:
         value = names.value(public, setting.type)
     except ValueError as error:
-        raise ValueError(f"`{name}`: {error}") from None
+        raise WrongSetting(name, f"`{name}`: {error}") from None
     if setting.range is not None and value is not None and not setting.range[0] <= value <= setting.range[1]:
-        raise ValueError(f"`{name}`: got {value}, want {setting.range[0]} to {setting.range[1]}")
+        raise WrongSetting(name, f"`{name}`: got {value}, want {setting.range[0]} to {setting.range[1]}")
     return value
 
 
@@ -49,29 +60,18 @@ def public_settings(model: Model, names: Names, values: Mapping[str, Value]) -> 
     return {name: value for name, value in named.items() if value is not None} | chosen
 
 
-def setting_syntax(model: Model, name: str) -> str:
-    """Say what can be typed for a setting."""
+def setting_syntax(model: Model, name: str, language: str = "en") -> str:
+    """Say what can be typed for a setting, or an interpretation."""
+    if name in model.interpretations:
+        return frame(language, "typed.kind", items=", ".join(model.interpretations[name].readings))
     setting = model.settings[name]
-    match setting.type:
-        case _ if setting.range is not None:
-            return f"a number from {setting.range[0]} to {setting.range[1]}"
-        case IntType():
-            return "a number"
-        case BoolType():
-            return "yes or no"
-        case SeatType():
-            return "the number of a seat, from 0"
-        case KindType(name=kind):
-            return f"one of {', '.join(model.members(kind))}"
-        case CollectionType(of=CollectionType()):
-            return "lists, separated by commas, their items by minus signs; or the number of empty lists"
-        case CollectionType(of=KindType(name=kind)):
-            return f"some of {', '.join(model.members(kind))}; separated by commas"
-        case CollectionType(of=of):
-            words = {IntType: "numbers", SeatType: "numbers of seats, from 0", NodeType: "names"}
-            return f"{words.get(type(of), 'values')}, separated by commas"
-        case type_:
-            return type_text(model, type_)
+    if setting.range is not None:
+        return frame(language, "typed.range", low=setting.range[0], high=setting.range[1])
+    items = item_type(setting.type)
+    of = (items or setting.type).sure
+    members = ", ".join(model.members(of.name)) if isinstance(of, KindType) else ""
+    form = of.word if of.word in ("int", "bool", "seat", "kind", "node", "list") else "value"
+    return frame(language, f"typed.{form}{'s' if items else ''}", items=members)
 
 
 def _items(text: str, of: Type) -> list[Json]:

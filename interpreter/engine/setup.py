@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from interpreter.base.diagnostics import Diagnostic, RulesetError
+from interpreter.base.diagnostics import Diagnostic, Note, RulesetError
+from interpreter.base.plurals import counted, joined
 from interpreter.compiler.wasm.runner import Runner
 from interpreter.engine.values import Names
-from interpreter.hidden.secrecy import Secrecy
 from interpreter.hidden.sight import Sight
 from interpreter.kernel.effects import Effects, ZoneShape
 from interpreter.kernel.graphs import Graph
@@ -19,9 +20,10 @@ from interpreter.kernel.invariants import Census, Holdings
 from interpreter.kernel.state import Layout, State, Value, as_bag
 from interpreter.kernel.tracks import Track
 from interpreter.language.directed_links import ways_of
-from interpreter.language.model import CardKind, GraphDecl, Group, Model
+from interpreter.language.model import CardKind, GraphDecl, Group, Kind, Model
+from interpreter.language.text_facts import facts_of
 from interpreter.language.types import (
-    OWNERS,
+    SEAT,
     CardHolderType,
     CardType,
     HolderType,
@@ -35,7 +37,11 @@ from interpreter.language.types import (
 from interpreter.lowering.constants import Constants
 from interpreter.lowering.lower import Program
 from interpreter.lowering.watches import wakes, watches
+from interpreter.plain.closures import Evaluate
 from interpreter.plain.machine import Machine
+
+if TYPE_CHECKING:
+    from interpreter.hidden.secrecy import Secrecy
 
 __all__ = ["Table", "default_settings", "role_seats", "roles_of", "set_up", "walkable"]
 
@@ -139,14 +145,21 @@ def set_up(
         pieces=model.pieces,
         chance_names={name: index for index, name in enumerate(program.chances)},
         role_seats=role_seats(roles),
-        seen_by=cells.seen_by(),
+        seen_by={},
+        carriers={
+            cell: cell - cells.layout.base[group.name]
+            for cell, group in cells.groups
+            if isinstance(group.owner, CardType) and isinstance(group.type, CardHolderType)
+        },
     )
     machine = Machine(program.own_copy(), constants)  # bots add code for their policies
     for cell, group in cells.groups:
         if isinstance(group.type, CardHolderType):
-            zones[cell] = ZoneShape(group.name, group.order, _rank(machine, group), isinstance(group.type, PilesType))
+            piled = isinstance(group.type, PilesType)
+            zones[cell] = ZoneShape(group.name, group.order, _rank(machine, group), piled, group.most)
+    constants.seen_by.update(cells.seen_by(machine))
     first = _first_state(machine, cells)
-    sight = Sight(machine, secrecy or partial(Secrecy, program))
+    sight = Sight(machine, secrecy)
     return Table(program, machine, Runner(machine, first), first, _census(cells, effects, first), sight, people, cites)
 
 
@@ -157,9 +170,9 @@ def _census(cells: _Cells, effects: Effects, first: State) -> Census:
         return tuple(cell for cell, group in cells.groups if isinstance(group.type, form) and group.type.name == name)
 
     tokens = [
-        Holdings(name, kind.totals, cells_of_kind)
-        for name, kind in cells.model.kinds.items()
-        if kind.totals is not None and (cells_of_kind := holders(name, TokenHolderType))
+        Holdings(name, totals, cells_of_kind)
+        for name, totals in cells.totals.items()
+        if (cells_of_kind := holders(name, TokenHolderType))
     ]
     stocks = {piece: holders(piece, StockType) for piece in cells.model.pieces}
     return Census(
@@ -206,40 +219,52 @@ class _Cells:
     """The cells of a state: their layout, and their groups with the roles of the seats that own them."""
 
     def __init__(self, program: Program, model: Model, roles: list[str]) -> None:
-        self.model, self.roles = model, roles
-        graph = model.graph
-        owners = {
-            "": 1,
-            "seat": len(roles),
-            "card": len(model.cards),
-            "place": len(graph.places) if graph else 0,
-            "node": len(graph.nodes) if graph else 0,
-            "link": len(graph.links) if graph else 0,
-        }
-        counts = {name: owners[group.owner] for name, group in model.groups.items()}
+        self.model, self.roles, self.totals = model, roles, dict[str, tuple[int, ...]]()
+        """The numbers of all tokens in the first state."""
+        counts = {name: self._owners(group) for name, group in model.groups.items()}
         counts |= dict.fromkeys(("phase", "turn", "pending", "settling", "kept", "over"), 1)
         counts |= {"location": len(model.cards), "chance": max(1, len(program.chances))}
         self.layout = Layout(tuple(counts.items()))
         self.groups = [(cell, group) for name, group in model.groups.items() for cell in self.layout.cells(name)]
 
+    def _owners(self, group: Group) -> int:
+        """Return the number of things that have a cell of a group."""
+        if group.owner is None:
+            return 1
+        things = self.model.values(group.owner, len(self.roles))
+        return len(self.model.cards) if things and isinstance(group.owner, CardType) else len(things)
+
+    def is_used(self, cell: int, group: Group) -> bool:
+        """Return whether a cell is not one of a card of another kind."""
+        of = group.owner
+        return not isinstance(of, CardType) or self.model.cards[cell - self.layout.base[group.name]].kind == of.name
+
     def name(self, cell: int) -> str:
         """Describe a cell: its group and, as in a log, its owner."""
         name, owner = self.layout.owner_of(cell)
-        of = group.owner if (group := self.model.groups.get(name)) is not None else ""
+        of = group.owner if (group := self.model.groups.get(name)) is not None else None
         names = Names(self.model, role_seats(self.roles))
-        whose = names.text(owner, OWNERS[of]) if of else f"number {owner + 1}"
-        return f"`{name}`" if len(self.layout.cells(name)) == 1 else f"`{name}` of {whose}"
+        whose = names.text(owner, of) if of is not None else f"number {owner + 1}"
+        return f"`{name}`" if len(self.layout.cells(name)) == 1 else f"`{name.rpartition('.')[2]}` of {whose}"
 
-    def seen_by(self) -> dict[int, tuple[int, ...]]:
-        """Return the seats that see a cell, for each cell that not everyone sees."""
-        seen: dict[int, tuple[int, ...]] = {}
+    def seen_by(self, machine: Machine) -> dict[int, tuple[int, ...] | Callable[[State], tuple[int, ...]]]:
+        """Return the seats that see a cell, always or in a state, for each cell that not everyone sees."""
+        seen: dict[int, tuple[int, ...] | Callable[[State], tuple[int, ...]]] = {}
         for cell, group in self.groups:
             owner = self.layout.owner_of(cell)[1]
-            if group.seen == "no one" or (group.seen == "owner" and group.owner != "seat"):
-                seen[cell] = ()
-            elif group.seen == "owner" and not self.model.roles[self.roles[owner]].open:
-                seen[cell] = (owner,)
+            is_open = group.owner == SEAT and self.model.roles[self.roles[owner]].open and group.seen != "no one"
+            if group.seen == "everyone" or is_open:
+                continue
+            if group.sees is not None:
+                seen[cell] = partial(_seeing, machine.expressions.compile(group.sees), machine.constants.seats, owner)
+            else:
+                seen[cell] = (owner,) if group.seen == "owner" and group.owner == SEAT else ()
         return seen
+
+
+def _seeing(sees: Evaluate, seats: tuple[int, ...], owner: int, state: State) -> tuple[int, ...]:
+    """Return the seats for which a rule over the seat that looks and the owner holds in a state."""
+    return tuple([seat for seat in seats if sees(state, [seat, owner])])
 
 
 def _is_unit(model: Model, group: Group) -> bool:
@@ -258,16 +283,17 @@ def _statics(model: Model, roles: list[str]) -> dict[str, Sequence[Value]]:
         "piece.owner": tuple(n // max(1, len(model.pieces)) for n in range(len(roles) * len(model.pieces))),
     }
     for kind in model.card_kinds.values():
-        for attribute in kind.attributes:
-            statics[f"{kind.name}.{attribute}"] = tuple(
-                row.values.get(attribute) if row.kind == kind.name else None for row in model.cards
-            )
+        for column in kind.columns:
+            values = [row.values if row.kind == kind.name else {} for row in model.cards]
+            statics[f"{kind.name}.{column}"] = tuple(row.get(column) for row in values)
+            if column not in kind.attributes:
+                statics[f"{kind.name}.{column}?"] = tuple(column in row for row in values)
     graph = model.graph
     if graph is None:
         return statics
     for of, attributes, rows in (
         ("node", graph.attributes, [row.values for row in graph.nodes]),
-        ("link", graph.link, 2 * [row.values for row in graph.links]),
+        ("link", graph.link, [x.values for x in graph.links] + [{**x.values, **x.back} for x in graph.links]),
         ("place", graph.place, [row.values for row in graph.places]),
     ):
         statics |= {f"{of}.{name}": tuple(row.get(name) for row in rows) for name in attributes}
@@ -324,41 +350,62 @@ def _first_state(machine: Machine, known: _Cells) -> State:
         elif isinstance(group.type, TokenHolderType | StockType):
             cells[cell] = 0 if _is_unit(model, group) else (0,) * len(model.kinds[group.type.name].members)
     for cell, group in known.groups:
+        if not known.is_used(cell, group):
+            continue
         if group.start is not None:
-            env = [cell - base[group.name], *[None] * group.start_locals]  # the first local is the seat, if any
+            env = [cell - base[group.name], *[None] * group.start_locals]  # the first local is the owner, if any
             start = machine.expressions.compile(group.start)(state, env)
             cells[cell] = tuple(start) if isinstance(start, range) else start
             if isinstance(group.type, TokenHolderType | StockType) and min(as_bag(cells[cell])) < 0:
                 raise _unfit(f"`{group.name}` starts with less than nothing", group)
         if group.lasts != "game":
             machine.resets.setdefault(group.lasts, []).append((cell, cells[cell]))
+    for cell, group in known.groups:  # a module has no room for values that are not there
+        if group.owner is not None and not isinstance(group.type, HolderType) and not known.is_used(cell, group):
+            cells[cell] = cells[base[group.name] + model.values(group.owner)[0]]
     _rest(known, state, machine.constants.tracks)
     _lay_cards(known, state)
+    for cell, group in known.groups:
+        if group.most is not None and len(cells[cell] or ()) > group.most:
+            raise _unfit(f"`{group.name}` starts with {len(cells[cell]):,} of at most {group.most:,}", group)
     return state
 
 
 def _rest(known: _Cells, state: State, tracks: dict[int, Track]) -> None:
     """Fill the holders that start with the rest: they get all tokens that no other holder has."""
     for name, kind in known.model.kinds.items():
-        if kind.totals is None:
-            continue
         holders = [(cell, g) for cell, g in known.groups if isinstance(g.type, TokenHolderType) and g.type.name == name]
-        remaining = list(kind.totals)
-        for cell, group in holders:
-            held = as_bag(state.cells[cell])
-            if cell in tracks and any(a > b for a, b in zip(held, tracks[cell].capacities(), strict=True)):
-                raise _unfit(f"`{group.name}` starts with more than its spaces take", group)
-            remaining = [a - b for a, b in zip(remaining, held, strict=True)]
+        if kind.totals is None or not holders:
+            continue
+        held = [as_bag(state.cells[cell]) for cell, _ in holders]
+        for (cell, group), bag in zip(holders, held, strict=True):
+            rooms = tracks[cell].capacities() if cell in tracks else bag
+            if over := [n for n, (got, room) in enumerate(zip(bag, rooms, strict=True)) if got > room]:
+                parts = ", ".join(f"{bag[n]} {kind.members[n]} on {counted(rooms[n], 'space')}" for n in over)
+                message = f"`{group.name}` starts with more than its spaces take: {parts}"
+                spaces = known.model.tables[group.spaces or ""]
+                amended = (place for place in spaces.places.values() if place.file is not spaces.span.file)
+                notes = Note("its spaces", next(amended, spaces.span)), *_sources(known, [group], kind, over)
+                raise _unfit(message, group, *notes)
+        laid_out = [sum(bags) for bags in zip(*held, strict=True)]
+        totals = [n if total is None else total for n, total in zip(laid_out, kind.totals, strict=True)]
+        known.totals[name] = tuple(totals)
+        remaining = [total - n for total, n in zip(totals, laid_out, strict=True)]
         for cell, group in holders:
             if group.starts == "rest":
                 if others := [g for other, g in holders if g.starts == "rest" and other != cell]:
                     raise _unfit(f"`{others[0].name}` and `{group.name}` both start with the rest of the {name}", group)
-                if min(remaining) < 0 and not group.unlimited:
-                    raise _unfit(f"more {name} is laid out than the {sum(kind.totals)} available", group)
+                lacking = [n for n, left in enumerate(remaining) if left < 0]
+                if lacking and not group.unlimited:
+                    parts = ", ".join(f"{laid_out[n]} {kind.members[n]}" for n in lacking)
+                    there = joined(f"{totals[n]}" for n in lacking)
+                    notes = tuple(_sources(known, [g for _, g in holders], kind, lacking))
+                    raise _unfit(f"got {parts} in the starting layout, want at most {there}", group, *notes)
                 state.cells[cell] = remaining[0] if kind.unit else tuple(remaining)
                 remaining = [0] * len(remaining)
-        if any(remaining) and holders:
-            raise _unfit(f"{sum(remaining)} {name} have no place: let a pool start with the rest", holders[0][1])
+        if any(remaining):
+            parts = ", ".join(f"{n} {member}" for n, member in zip(remaining, kind.members, strict=True) if n)
+            raise _unfit(f"{parts} have no place: let a pool start with the rest", holders[0][1])
 
 
 def _lay_cards(known: _Cells, state: State) -> None:
@@ -377,5 +424,21 @@ def _lay_cards(known: _Cells, state: State) -> None:
             raise _unfit(f"cards of the kind `{kind.name}` have no place: let a zone start with all", kind)
 
 
-def _unfit(message: str, of: Group | CardKind) -> RulesetError:
-    return RulesetError([Diagnostic("E311", message, of.span)])
+def _sources(known: _Cells, groups: Iterable[Group], kind: Kind, members: Sequence[int]) -> Iterator[Note]:
+    """Yield what decides with how many tokens of some members of a kind holders start: cells of tables, or the
+    holders themselves, and the declaration of the kind."""
+    counting = sum(known.model.roles[role].counts for role in known.roles)
+    for group in {group.name: group for group in groups if group.start is not None}.values():
+        tables = facts_of((group.start,)).tables
+        for table in (known.model.tables[name] for name in sorted(tables)):
+            wanted = {"players": (counting,), kind.name: members}
+            for key, place in table.places.items():
+                if all(part in wanted.get(name, (part,)) for name, part in zip(table.keys, key, strict=True)):
+                    yield Note(f"`{table.name}` has {table.cells[key]}", place)
+        if not tables:
+            yield Note(f"`{group.name}` starts with tokens", group.span)
+    yield Note(f"`{kind.name}` is declared here", kind.span)
+
+
+def _unfit(message: str, of: Group | CardKind, *notes: Note) -> RulesetError:
+    return RulesetError([Diagnostic("E311", message, of.span, notes)])

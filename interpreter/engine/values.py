@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from unicodedata import normalize
 
 from interpreter.base.messages import frame
 from interpreter.kernel.state import Value
@@ -216,16 +217,20 @@ class Names:
                 raise ValueError(f"got {public!r}, want {type_text(self.model, type_)}")
 
     def _one_of(self, public: object, names: tuple[str, ...] | list[str], type_: types.Type) -> int:
-        if isinstance(public, str) and public in names:
-            return names.index(public)
+        if isinstance(public, str) and (name := normalize("NFC", public)) in names:
+            return names.index(name)
         from interpreter.base.suggest import did_you_mean
 
         hint = did_you_mean(public, names) if isinstance(public, str) else ""
+        if not hint and (text := str(public)) in names:
+            hint = f'; write "{text}" in quotes'
         known = f": {', '.join(names)}" if not hint and len(names) <= 12 else hint
         want = type_text(self.model, type_)
         raise ValueError(f"got {public!r}, want {'an' if want[0] in 'aeiou' else 'a'} {want}{known}")
 
     def _card(self, public: object, type_: types.CardType) -> int:
+        if isinstance(public, str):
+            public = normalize("NFC", public)
         cards = self._cards.get(public, []) if isinstance(public, int | str) and not isinstance(public, bool) else []
         fitting = [card for card in cards if type_.name in ("", self.model.cards[card].kind)]
         if not fitting:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interpreter.base.plain_data import Json
+from interpreter.base.plain_data import Json, picked
 from interpreter.base.source import Span
 from interpreter.engine.decision import Code, Decision, decision_at, others_at
 from interpreter.engine.log_records import Choice, Event, Mark, Seats, is_choice, read
@@ -24,6 +24,7 @@ from interpreter.language.types import (
     PLACE,
     SEAT,
     BagType,
+    CardType,
     MadeType,
     PieceType,
     PilesType,
@@ -76,6 +77,7 @@ class Line(Struct, frozen=True):
     place: str = ""
     subject: int = 0
     lead: int = 0
+    unsaid = ("subject", "lead")
 
 
 def added(line: Line, before: Line) -> str | None:
@@ -102,6 +104,9 @@ class BoardTable(Struct, frozen=True):
     rows: tuple[tuple[str, ...], ...]
     seats: tuple[Value, ...] = ()
 
+    def as_data(self) -> dict[str, object]:
+        return {"kind": "board", **picked(self, "name", "text", "columns", "rows")}
+
 
 class Spoken(Names):
     """Formats values in the words of a game's ruleset, in one language.
@@ -126,6 +131,10 @@ class Spoken(Names):
         if phrase is None:
             return ""
         return _say(self, {"": phrase}, (), values)
+
+    def term(self, form: Literal["button", "slot"], decision: str, name: str) -> str:
+        """Return the word for an alternative of a decision, or for a slot of one; by default its name."""
+        return self.word(f"{form}.{decision}.{name}") or self.word(f"{form}.{name}") or name.replace("_", " ")
 
 
 def languages_of(model: Model) -> list[str]:
@@ -171,7 +180,7 @@ def _spoken_records(
     spoken = Spoken(table, state, language)
     for number, record in enumerate(state.log[start:], start):
         match read(record):
-            case Choice() as choice if choice.option.ask.sealed and player != choice.actor:
+            case Choice() as choice if choice.option.ask.is_closed and player != choice.actor:
                 sealed.append((record, choice))
                 yield record, _sealed_choice(spoken, choice, player)
             case Choice() as choice:
@@ -324,9 +333,9 @@ def _part(spoken: Spoken, part: core.Expression, env: list[Value], hidden: set[i
 def board_of(
     table: Table, state: State, board: Board, language: str = "en", player: int | None = None, seen: State | None = None
 ) -> BoardTable:
-    """Render a board now, as a player may see it; that of the end of the game is open to all. ``seen`` is the state as
-    the player sees it, if the caller has it already."""
-    seen = (seen or table.sight.seen_by(state, player)) if board.when != "end of game" else state
+    """Render a board now, as a player may see it. ``seen`` is the state as the player sees it, if the caller has it
+    already."""
+    seen = seen or table.sight.seen_by(state, player)
     table.machine.meter.refill()
     spoken = Spoken(table, seen, language)
     says = {**board.says, **table.model.says.get(f"boards.{board.name}", {})}
@@ -354,7 +363,7 @@ def is_shown(table: Table, state: State, board: Board, player: int | None = None
     """Return whether the condition of a board holds now, as far as the player may see what it reads."""
     if board.test is None:
         return True
-    seen = (seen or table.sight.seen_by(state, player)) if board.when != "end of game" else state
+    seen = seen or table.sight.seen_by(state, player)
     table.machine.meter.refill()
     try:
         return bool(table.sight.compiled(state, board.test, player)(seen, [None] * (board.local_count + 8)))
@@ -382,20 +391,16 @@ def view_of(table: Table, state: State, player: int | None) -> dict[str, Value]:
     veiled = table.sight.veils(state, player)
     seats: list[dict[str, Json]] = [{} for _ in table.machine.constants.seats]
     for name, group in model.groups.items():
-        if name == "round" or group.owner not in ("", "seat", "place", "card"):
+        if name == "round":
             continue
         owned = layout.cells(name)
-        if group.owner == "":
+        if group.owner is None:
             view[name] = _group_view(table, state, group, owned[0], veiled.get(owned[0]))
-        elif group.owner == "seat":
+        elif group.owner == SEAT:
             for own, cell in zip(seats, owned, strict=True):
                 own[name] = _group_view(table, state, group, cell, veiled.get(cell))
-        elif group.owner == "card":
-            view[name] = [
-                {"card": names.card(card), "holds": _group_view(table, state, group, cell, None)}
-                for card, cell in enumerate(owned)
-                if any(as_bag(cells[cell])) and cell not in veiled
-            ]
+        elif group.section:
+            view[model.spoken_group(group)] = list(_belongings(table, state, group, veiled))
         else:
             view["places"] = [
                 {**names.public(place, PLACE), **names.public(piece, PieceType())}
@@ -404,6 +409,26 @@ def view_of(table: Table, state: State, player: int | None) -> dict[str, Value]:
             ]
     view["seats"] = seats
     return view
+
+
+def _belongings(table: Table, state: State, group: Group, veiled: Mapping[int, Veil]) -> Iterator[dict[str, Json]]:
+    """Yield what each thing of a type holds, but nothing empty, and nothing on a hidden card. Something hidden may be
+    empty too: only a public number of items tells."""
+    model, names, owned = table.model, table.names, table.machine.constants.layout.cells(group.name)
+    assert group.owner is not None
+    word = CardType.word if isinstance(group.owner, CardType) else model.word(group.owner)
+    for thing in model.values(group.owner):
+        veil = veiled.get(owned[thing])
+        is_empty = (veil is None or veil.many == 0) and _is_empty(group.type, state.cells[owned[thing]])
+        if not is_empty and (veil is None or word != CardType.word):
+            public = names.public(thing, group.owner)
+            head = public if isinstance(public, dict) else {word: public}
+            yield {**head, "holds": _group_view(table, state, group, owned[thing], veil)}
+
+
+def _is_empty(type_: Type, value: Value) -> bool:
+    """Return whether a view leaves a belonging out."""
+    return value is None or value == () or (isinstance(type_, TokenHolderType) and not any(as_bag(value)))
 
 
 def pending(table: Table, state: State, player: int | None) -> dict[str, Json]:

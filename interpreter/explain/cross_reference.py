@@ -18,11 +18,12 @@ from interpreter.base.source import Excerpt, Span
 from interpreter.base.suggest import did_you_mean, did_you_mean_one_of
 from interpreter.base.yaml_values import word
 from interpreter.engine.citations import Citation, citations_of
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
 from interpreter.engine.values import type_text
 from interpreter.language.model import Table
 from interpreter.language.types import NOTHING, IntType, KindType, Type
 from interpreter.reading.printed_tables import read_printed
+from interpreter.reading.statements import Statement
 from interpreter.reading.yaml import Mapping, Scalar, excerpt
 from interpreter.sections.declarations import Entry
 from interpreter.sections.documents import NOUNS
@@ -31,7 +32,6 @@ __all__ = [
     "WORDS",
     "Explanation",
     "Part",
-    "Quote",
     "Use",
     "cell_explained",
     "cell_place",
@@ -65,15 +65,6 @@ TEXTS = ("rules", "tables")  # sections whose declarations are shown by their te
 _REMARK = re.compile(r"^[ ]*# *lint:.*\n|[ ]+# *lint:.*$", re.MULTILINE)
 
 
-class Quote(Struct, frozen=True):
-    """A statement with its text, and for a gap the reading in use."""
-
-    id: str
-    kind: str
-    text: str
-    reading: str = ""
-
-
 class Part(Struct, frozen=True):
     """One layer of a declaration: its position, how it overrides the layers below, and its source text.
 
@@ -86,7 +77,7 @@ class Part(Struct, frozen=True):
     when: str
     about: str
     text: str
-    cites: tuple[Quote, ...]
+    cites: tuple[Statement, ...]
     value: str = ""
 
 
@@ -146,10 +137,9 @@ def line_of(span: Span) -> str:
     return f"{span.file.name}:{span.line}"
 
 
-def quote(ruleset: Ruleset, id: str) -> Quote:
-    """Return a statement by id."""
-    statement = ruleset.statements.get(id)
-    return Quote(id, statement.kind, statement.text, statement.reading) if statement else Quote(id, "", "")
+def quote(ruleset: Ruleset, id: str) -> Statement:
+    """Return a statement by id; one without words if it is unknown."""
+    return ruleset.statements.get(id) or Statement(id, "", "", "", "")
 
 
 def facts_of(ruleset: Ruleset, section: str, name: str) -> Iterator[tuple[str, str]]:
@@ -192,7 +182,7 @@ def _place_in_game(ruleset: Ruleset, name: str) -> str:
     model = ruleset.model
     if name in model.phases:
         return f"phase {model.phases.index(name) + 1} of the round"
-    return "the set-up" if name == model.setup else ""
+    return "the set-up" if name == model.setup else "before a game" if name in model.checks else ""
 
 
 def _phases(ruleset: Ruleset, trigger: str) -> str:

@@ -13,7 +13,7 @@ from interpreter.engine.failing_values import text_of
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import decoded, domain_text, reasons_for, trait_of
 from interpreter.engine.views import Spoken
-from interpreter.explain.cross_reference import Quote, quote
+from interpreter.explain.cross_reference import quote
 from interpreter.hidden.sight import Unseen
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
@@ -23,6 +23,7 @@ from interpreter.lowering.constants import Constants, RuleFailure
 from interpreter.lowering.lower import Program
 from interpreter.plain.closures import Called
 from interpreter.plain.perform import Functions
+from interpreter.reading.statements import Statement
 
 __all__ = ["Asked", "conditions_of"]
 
@@ -39,7 +40,7 @@ class Asked(Struct, frozen=True):
     values: tuple[tuple[str, str], ...]
     rule: str
     place: str
-    cites: tuple[Quote, ...]
+    cites: tuple[Statement, ...]
 
 
 def conditions_of(
@@ -156,7 +157,7 @@ class _Asker:
             return _UNKNOWN
         return value
 
-    def _quotes(self, own: tuple[str, ...], others: tuple[str, ...]) -> tuple[Quote, ...]:
+    def _quotes(self, own: tuple[str, ...], others: tuple[str, ...]) -> tuple[Statement, ...]:
         """Return the statements of a condition: its own and those of the rules that its last evaluation has called. If
         there are none, return the other statements of the rule that contains it."""
         ruleset = self._game.ruleset

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.engine.cache import kept_trees
+from interpreter.base.yaml_values import Mapping
 from interpreter.engine.citations import lowest_in_force
-from interpreter.engine.pipeline import Examined, follow
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
+from interpreter.engine.kept_texts import kept_trees
 from interpreter.explain.cross_reference import (
     WORDS,
     Explanation,
@@ -27,10 +27,11 @@ from interpreter.explain.cross_reference import (
     part_of,
     statement_explained,
 )
+from interpreter.explain.mentions import Meaning
 from interpreter.explain.symbols import declared, described, mentions, own_uses
 from interpreter.explain.word_search import said
 from interpreter.language.builtins import FUNCTIONS, OWN_NAMES
-from interpreter.language.mentions import Meaning
+from interpreter.loading.pipeline import Examined, follow
 from interpreter.reading.file_declarations import sections_of
 from interpreter.reading.files import Document
 from interpreter.reading.yaml import Scalar
@@ -79,7 +80,10 @@ class Lexicon:
         name, graph = meaning.name, self.model.graph
         if meaning.section == "rules":
             name = name.partition(" of ")[0]  # without the file of a local rule
-        for word in (name, graph.node) if meaning.section == "graph" and graph is not None else (name,):
+        words = [name, *([graph.node] if meaning.section == "graph" and graph is not None else [])]
+        if meaning.section == "has" and (group := self.model.groups.get(name)) is not None:
+            words += [meaning.word, self.model.spoken_group(group)]
+        for word in dict.fromkeys(words):
             self._meanings.setdefault(word, {})[meaning] = None
         return self._uses.setdefault(meaning, {})
 
@@ -109,6 +113,9 @@ class Lexicon:
             yield entry.extent, self._in_force(section, name, entry.key), label
         for key, value in ((entry.key, entry.value) for entry in document.root.entries):
             extent, name = range(key.span.start, value.span.end), key.text
+            if document.kind == "words" and isinstance(value, Mapping):
+                for word in value.entries:
+                    yield range(word.key.span.start, word.value.span.end), name, f"words `{word.key.text}`"
             is_single = name in SINGLE_SECTIONS and name in self.sections
             yield extent, self._in_force(name, name, key) if is_single else name, name
 

@@ -15,15 +15,15 @@ from msgspec import Struct
 from interpreter.base.messages import frame
 from interpreter.base.plain_data import Value
 from interpreter.base.source import Span
-from interpreter.engine.game import Game
+from interpreter.engine.game import Game, Ruleset
 from interpreter.engine.log_records import Seats
-from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.views import Line, Spoken, numbered_lines, rule_at
-from interpreter.explain.cross_reference import Quote, Use, quote
+from interpreter.explain.cross_reference import Use, quote
 from interpreter.kernel.state import State
 from interpreter.language.types import Type
 from interpreter.lowering.constants import RuleFailure
 from interpreter.play.game_records import SavedGame, replay_game
+from interpreter.reading.statements import Statement
 
 __all__ = ["Account", "account_of"]
 
@@ -42,7 +42,7 @@ class Account(Struct, frozen=True):
     after: str
     values: tuple[tuple[str, str], ...]
     chain: tuple[Use, ...]
-    cites: tuple[Quote, ...]
+    cites: tuple[Statement, ...]
 
 
 def account_of(

@@ -1,7 +1,7 @@
 """Symbols: the names in the files of a ruleset, for hover, definition, references, rename and explanations.
 
 The input is a document and the results of checking a ruleset that contains it. What names mean comes from the checker
-(:mod:`interpreter.language.mentions`); this module collects it, says where names are declared and describes them.
+(:mod:`interpreter.explain.mentions`); this module collects it, says where names are declared and describes them.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator
 from interpreter.base.plain_data import Value as Number
 from interpreter.base.source import Span
 from interpreter.base.yaml_values import words
-from interpreter.engine.pipeline import Examined
 from interpreter.engine.values import Names, type_text
+from interpreter.explain.mentions import Meaning, Mention, mentions_in
 from interpreter.language.builtins import FUNCTIONS, OWN_NAMES
 from interpreter.language.check import bindings
-from interpreter.language.mentions import Meaning, Mention, mentions_in
 from interpreter.language.model import Model
-from interpreter.language.types import NOTHING, Type
+from interpreter.language.types import NOTHING, SEAT, Type
+from interpreter.loading.pipeline import Examined
 from interpreter.reading.composition import Composition
 from interpreter.reading.files import Document
 from interpreter.reading.yaml import Mapping, Value
@@ -57,7 +57,7 @@ def _inside(composition: Composition, meaning: Meaning) -> Iterator[Span]:
     for section in holders.get(meaning.section, ("cards", "graph")):
         for entry in composition.sections.get(section, {}).get(meaning.of, ()):
             insides: list[Value | None] = [entry.value, entry.get("is"), entry.get("has"), entry.get("with")]
-            insides += [entry.get("link"), entry.get("place"), entry.get("carries")]
+            insides += [entry.get("link"), entry.get("place")]
             for value in insides:
                 if isinstance(value, Mapping) and (found := value.entry(meaning.name)) is not None:
                     yield found.key.span
@@ -81,7 +81,9 @@ def described(model: Model, meaning: Meaning) -> str:
     match meaning.section:
         case section if section in STATE_SECTIONS and name in model.groups:
             group = model.groups[name]
-            return f"{f'{group.owner}.' if group.owner else ''}{name}: {type_text(model, group.type)}"
+            return (
+                f"{'seat.' if group.owner == SEAT else ''}{model.spoken_group(group)}: {type_text(model, group.type)}"
+            )
         case "settings" if name in model.settings:
             return f"{name}: {type_text(model, model.settings[name].type)}"
         case "interpretations" if name in model.interpretations:
@@ -114,7 +116,7 @@ def described(model: Model, meaning: Meaning) -> str:
             return f'{graph.node} "{name}" {_valued(model, values, graph.attributes)}'.rstrip()
         case "card":
             row = next((row for row in model.cards if row.span == meaning.span), None)
-            values, types = (row.values, model.card_kinds[row.kind].attributes) if row is not None else ({}, {})
+            values, types = (row.values, model.card_kinds[row.kind].columns) if row is not None else ({}, {})
             return f"{of} {name} {_valued(model, values, types)}".rstrip()
         case "graph" if graph is not None:
             return f"{graph.node}: a node of the graph"

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from interpreter.base.plurals import counted
 from interpreter.engine.citations import citations_of
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
 from interpreter.explain.cross_reference import WORDS, Explanation, Use, line_of
 from interpreter.reading.yaml import Mapping, Scalar, Value
 from interpreter.sections.behaviour import Event

@@ -5,7 +5,8 @@ zone is shuffled or a card leaves it unseen. All other hidden cards are dealt an
 moved unseen. **Tokens** in hidden pools are known if every move was announced
 (:mod:`interpreter.hidden.inferable_pools`), and are shared out anew otherwise, together with those on hidden cards. If
 the log does not reach back to the beginning, nothing is known. **Values** are drawn anew if they are hidden or name a
-hidden card.
+hidden card; one that a rule shows at times is as the seat saw it last. What a rule shows decides nothing else: in what
+is dealt, it shows the seat the same.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from itertools import accumulate, chain, islice
 from msgspec import Struct
 
 from interpreter.hidden.sight import Sight
-from interpreter.kernel.effects import changes
+from interpreter.kernel.effects import changes, put_back
 from interpreter.kernel.invariants import Holdings
 from interpreter.kernel.state import Record, State, Value, as_bag
 from interpreter.language import types
@@ -28,7 +29,7 @@ Draw = Callable[[int], int]
 """Draws a number from 0 up to, but not including, another."""
 
 DEALS = 8
-"""Attempts to deal cards so that they fit."""
+"""Attempts to deal cards so that they fit, and values so that no rule shows them."""
 LENGTH = 4
 """Maximum length of a list that is drawn with its length."""
 
@@ -48,7 +49,11 @@ class Memory:
 
     def __init__(self, sight: Sight, first: State, state: State, seat: int) -> None:
         self.zones, self.first = sight.constants.effects.zones, first.cells
-        self.hidden = {cell for cell in sight.hidden_cells(seat) if cell in self.zones}
+        self._sight, self._seat = sight, seat
+        self._hidden: frozenset[int] = frozenset()
+        """Cells that the seat does not see after the last record read."""
+        self.seen: dict[int, Value] = {}
+        """Values that a rule has shown to the seat, as it saw them last."""
         self.pools = [cell for name in sorted(sight.inferable) for cell in sight.layout.cells(name)]
         """Pools whose tokens can be counted if the log reaches back to the beginning."""
         self.known: set[int] = set()
@@ -79,38 +84,59 @@ class Memory:
         log, first = state.log, self.first
         if self._until > len(log) or (self._read and log[self._until - 1] is not self._read[0]):
             self._until = 0  # choices were undone
-        cells = {cell: state.cells[cell] for cell in (*self.zones, *self.pools)}
-        changed_zones = []
+        past = State(state.cells[:])
+        cells, redone = past.cells, list[list[tuple[int, Value]]]()
         for record in islice(reversed(log), len(log) - self._until):
-            for cell, old in changes(record):
-                if cell in self.zones:
-                    changed_zones.append((cell, _flat(cells[cell])))
-                if cell in cells:
-                    cells[cell] = old
+            changed = list(changes(record))
+            if self._sight.judged or any(cell in self.zones for cell, _ in changed):
+                redone.append([(cell, cells[cell]) for cell, _ in reversed(changed)])
+            put_back(cells, record)
         if self._until == 0:
-            self._parts = {cell: cell for cell in self.hidden}
+            self._parts = {cell: cell for cell in self.zones}
             self._left.clear()
+            self.seen.clear()
             self._holds = {cell: _flat(first[cell]) for cell in self.zones}
-            self.known = {card for cell in self.hidden for card in self._holds[cell]}
-            if any(value != first[cell] for cell, value in cells.items()):
+            self.known = {card for held in self._holds.values() for card in held}
+            self._look(past)
+            if any(cells[cell] != first[cell] for cell in (*self.zones, *self.pools)):
                 self._parts, self.known = None, set()
         self._until, self._read = len(log), log[-1:]
         if self._parts is not None:
-            for cell, new in reversed(changed_zones):
-                self._change(self._parts, cell, new)
+            for changed in reversed(redone):
+                self._follow(past, changed, self._parts)
 
-    def _change(self, parts: dict[int, int], cell: int, new: tuple[int, ...]) -> None:
+    def _follow(self, past: State, changed: Sequence[tuple[int, Value]], parts: dict[int, int]) -> None:
+        """Make the changes of a record again, with what the seat sees before and after it."""
+        before = self._hidden
+        for cell, value in changed:
+            past.cells[cell] = value
+        past.forget()
+        self._look(past)
+        for cell, new in changed:
+            if cell in self.zones:
+                self._change(parts, before, cell, _flat(new))
+        if self._sight.judged:
+            self.known.update(*(self._holds[cell] for cell in self.zones if cell not in self._hidden))
+
+    def _look(self, past: State) -> None:
+        """Learn what the seat sees."""
+        if not self._hidden or self._sight.judged:
+            self._hidden = frozenset(self._sight.hidden_cells(past, self._seat))
+        shown = (cell for cell in self._sight.judged if cell not in self._hidden and cell not in self.zones)
+        self.seen.update((cell, past.cells[cell]) for cell in shown)
+
+    def _change(self, parts: dict[int, int], before: frozenset[int], cell: int, new: tuple[int, ...]) -> None:
         """Record that a zone has new cards or a new order."""
         old, self._holds[cell] = self._holds[cell], new
         arrived = set(new) - set(old)
         self._left.update((card, cell) for card in set(old) - set(new))
-        if cell not in self.hidden:
+        if cell not in self._hidden:
             return
         if not arrived and [card for card in old if card in set(new)] != list(new):
             self.known -= set(new)
         for card in arrived:
             source = self._left.get(card)
-            if source in self.hidden:
+            if source in before:
                 self.known -= {card, *self._holds[source]}
                 parts[self.part(cell)] = self.part(source)
             else:
@@ -138,7 +164,7 @@ class Hands:
         self.sight, self.layout, self.state = sight, sight.layout, state
         self.zones, self._tokens, self._first = sight.constants.effects.zones, tokens, memory.first
         self.fixed, self.backs = {*fixed, *placed}, backs
-        self.hidden = sight.hidden_cells(seat)
+        self.seat, self.hidden, self.remembered = seat, sight.hidden_cells(state, seat), memory.seen
         self._unseen = frozenset(sight.hidden_cards(state, seat))
         kept = set(fixed)
         veiled = [
@@ -155,7 +181,7 @@ class Hands:
     def _cards_of(self, cell: int) -> Iterable[int]:
         """Return the card that a cell belongs to, or the cards that its value names."""
         group, model = self.sight.group(cell), self.sight.model
-        if group.owner == "card":
+        if isinstance(group.owner, types.CardType):
             return (cell - self.layout.base[group.name],)
         return types.cards_in(self.state.cells[cell], group.type, model.records)
 
@@ -193,7 +219,14 @@ class Hands:
     # --- dealing
 
     def deal(self, state: State, draw: Draw) -> None:
-        """Deal the hidden things of a copy of the state."""
+        """Deal the hidden things of a copy of the state, so that rules show the same of it to the seat."""
+        for _ in range(DEALS if self.sight.judged else 1):
+            self._deal(state, draw)
+            state.forget()
+            if not self.sight.judged or self.sight.hidden_cells(state, self.seat) == self.hidden:
+                return
+
+    def _deal(self, state: State, draw: Draw) -> None:
         cells, location = state.cells, self.layout.base["location"]
         for places, cards in self._places:
             for place, card in zip(places, self._cards_for(places, cards, draw), strict=True):
@@ -209,19 +242,28 @@ class Hands:
             self._share(cells, pools, amounts, draw)
         for cell in self._values:
             type_ = self.sight.group(cell).type
-            many = len(cells[cell]) if cell in self.hidden and isinstance(type_, types.CollectionType) else None
-            cells[cell] = self._value(cell, type_, many, self._first[cell], draw)
+            many = len(cells[cell]) if cell in self.hidden and self.sight.group(cell).is_counted else None
+            last = self.remembered.get(cell)
+            if last is not None and (many is None or len(last) == many):
+                cells[cell] = last
+                continue
+            for _ in range(DEALS if cell in self.sight.judged else 1):
+                cells[cell] = self._value(cell, type_, many, self._first[cell], draw)
+                state.forget()
+                if cell not in self.sight.judged or not self.sight.is_judged(state, cell, self.seat):
+                    break
 
     def _value(self, cell: int, type_: types.Type, many: int | None, start: Value, draw: Draw) -> Value:
         """Draw a value of a type uniformly; a number without a range is ``start``. A list gets ``many`` items; None:
         their number is hidden too."""
-        records, limits = self.sight.model.records, self.sight.group(cell).range
+        records, group = self.sight.model.records, self.sight.group(cell)
+        limits = group.range
         item = types.item_type(type_)
         things = self._things(cell, item or type_)
         match type_:
             case types.CollectionType() | types.PileType():
                 names = types.has_cards(type_, records)
-                number = names + draw(LENGTH) if many is None else many
+                number = min(names + draw(LENGTH), group.most or LENGTH) if many is None else many
                 if things and (isinstance(type_, types.SetType) or (names and number <= len(things))):
                     chosen = shuffled(things, draw)[:number]
                     return tuple(sorted(chosen) if isinstance(type_, types.SetType) else chosen)

@@ -12,8 +12,7 @@ from contextlib import suppress
 from itertools import compress
 from typing import NoReturn
 
-from interpreter.hidden.secrecy import is_visible
-from interpreter.hidden.sight import Sight, Unseen, Veil
+from interpreter.hidden.sight import Sight, Unseen, Veil, is_visible
 from interpreter.kernel.state import Frame, Record, State, Value
 from interpreter.language.types import HolderType, Type
 from interpreter.lowering import lower

@@ -19,19 +19,20 @@ from functools import cached_property
 from interpreter.base.source import Span
 from interpreter.language import core
 from interpreter.language.builtins import Builtin
-from interpreter.language.types import CardHolderType, HolderType, PilesType, PileType, has_cards
+from interpreter.language.types import CardHolderType, CardType, HolderType, PilesType, PileType, has_cards, item_type
 from interpreter.language.walk import descendants
 from interpreter.lowering import lower
 from interpreter.lowering.reach import reachable
 
-__all__ = ["PUBLIC", "Label", "Secrecy", "is_visible"]
+__all__ = ["PUBLIC", "Label", "Secrecy"]
 
 Atom = tuple[str, int]
 """A reason why a value is secret, and the local with the seat that knows it anyway, or -1.
 
-``hidden``: from hidden cells. ``sealed``: a choice, until it is revealed. ``waiting``: a simultaneous choice, until all
-have chosen. ``drawn NAME``: an outcome of chance. While callers are unknown, also ``given`` with the number of a
-parameter, for its reasons, and ``called``, for the reasons of the call itself.
+``hidden``: from hidden cells; ``covered``: from zones of cards that no seat sees. ``sealed``: a choice, until it is
+revealed. ``waiting``: a simultaneous choice, until all have chosen. ``drawn NAME``: an outcome of chance. While callers
+are unknown, also ``given`` with the number of a parameter, for its reasons, and ``called``, for the reasons of the call
+itself.
 """
 Label = frozenset[Atom]
 Env = dict[int, Label]
@@ -39,14 +40,10 @@ Env = dict[int, Label]
 
 PUBLIC: Label = frozenset()
 HIDDEN: Label = frozenset({("hidden", -1)})
+COVERED: Label = frozenset({("covered", -1)})
 CALLED: Label = frozenset({("called", -1)})
 _ENTRY = -1
 """Fork number that stands for the control flow leading to the call of a procedure."""
-
-
-def is_visible(label: Label, env: Sequence[object], player: int | None) -> bool:
-    """Return whether a seat may know a value with this label, in a frame with these locals."""
-    return player is None or all(owner >= 0 and env[owner] == player for _, owner in label)
 
 
 def _ownerless(label: Label) -> Label:
@@ -115,6 +112,8 @@ class _Procedure:
     """Calls by callee: arguments, their labels, and the label of the control flow."""
     notes: dict[tuple[str, Span], Label] = field(default_factory=dict)
     """Labels of the control flow to each note of an event."""
+    sizes: dict[tuple[str, Span], Label] = field(default_factory=dict)
+    """Labels of what decides each change of a hidden group whose number of items is public."""
 
 
 class Secrecy:
@@ -178,6 +177,14 @@ class Secrecy:
         """Return whether everybody may know which calls led to a note."""
         return not self._notes.get(event, {}).get(span)
 
+    def decided_sizes(self) -> Iterator[tuple[str, str, Span]]:
+        """Yield the changes of hidden groups by which a public number of items tells something hidden: the procedure,
+        the group and the place."""
+        for name, procedure in self.done.items():
+            for (group, span), label in procedure.sizes.items():
+                if any(kind == "hidden" for kind, _ in self.resolved(label, name)):
+                    yield name, group, span
+
     @cached_property
     def secret_moments(self) -> frozenset[tuple[str, str]]:
         """Moments of delayed blocks, as the state names them, of which it is a secret whether such a block waits."""
@@ -237,9 +244,9 @@ class Secrecy:
         self.parameters = {name: (PUBLIC,) * len(layer.parameters) for name, layer in procedures.items()}
         self.called = dict.fromkeys(procedures, PUBLIC)
         for rule in self.model.standing.values():
-            if self.label(rule, {}):
-                self.called[rule.procedure] = HIDDEN
-                self.parameters[rule.procedure] = (HIDDEN,) * len(self.parameters[rule.procedure])
+            label = _ownerless(self.label(rule, {}))
+            self.called[rule.procedure] = label
+            self.parameters[rule.procedure] = (label,) * len(self.parameters[rule.procedure])
         waiting = set(self.done)
         while waiting:
             name = waiting.pop()
@@ -309,7 +316,7 @@ class Secrecy:
         atoms = set[Atom]()
         nodes = list(descendants(tree))
         bound = {node.variable for node in nodes if isinstance(node, core.Loop)}
-        public_cells = {id(cell) for node in nodes for cell in self._public_uses(node)}
+        public_cells = {id(cell) for node in nodes for cell in self._public_uses(node) if not self.carried(cell)}
         for node in nodes:
             match node:
                 case core.Local(index) if index not in bound:
@@ -330,33 +337,46 @@ class Secrecy:
                     atoms |= _given_back(result, node.arguments, bound, self.changed(target) if result else ())
         return frozenset(atoms)
 
-    def label_of_size(self, items: core.Expression, env: Env) -> Label:
-        """Return the label of the number of items. The size of a hidden zone is public, but whose it is may not be."""
+    def label_of_size(self, items: core.Expression, env: Env, sizes: Env | None = None) -> Label:
+        """Return the label of the number of items. A public size may belong to a secret owner. ``sizes`` has the labels
+        of the sizes of locals, if they are known."""
         match items:
-            case core.Read(core.Cell(_, owner)):
-                return self.label(owner, env)
+            case core.Read(core.Cell() as cell) if self.is_counted(cell):
+                return self.label(cell.owner, env)
+            case core.Local(index) if sizes is not None:
+                return sizes.get(index, PUBLIC)
+            case core.MakeList():
+                return PUBLIC
+            case core.Arithmetic("+", left, right):
+                return self.label_of_size(left, env, sizes) | self.label_of_size(right, env, sizes)
+            case core.CallBuiltin(Builtin("rest" | "reversed" | "without" | "replaced"), (whole, *_)):
+                return self.label_of_size(whole, env, sizes)
+            case core.CallBuiltin(Builtin("take"), (number, whole)):
+                return self.label(number, env) | self.label_of_size(whole, env, sizes)
+            case core.Select(items=whole, test=None) | core.Order(items=whole, test=None, operation="sorted"):
+                return self.label_of_size(whole, env, sizes)
         return self.label(items, env)
 
     def label_of_test(self, test: core.Test, env: Env) -> Label:
         """Return the label of the branch that a test takes. Everybody knows whether a value is none and whether a zone
         is empty, so ``if let card = first(deck)`` branches in public."""
         match test:
-            case core.Test(
-                core.Read(core.Cell() as cell)
-                | core.CallBuiltin(Builtin("first" | "last"), (core.Read(core.Cell() as cell),)),
-                bind=int(),
-            ):
+            case core.Test(core.Read(core.Cell() as cell), bind=int()) if not self.carried(cell):
                 return self.label(cell.owner, env)
+            case core.Test(core.CallBuiltin(Builtin("first" | "last"), (items,)), bind=int()):
+                return self.label_of_size(items, env)
         return self.label(test.value, env)
 
     def _public_uses(self, node: object) -> Iterator[core.Cell]:
         """Yield hidden cells of which a node reads only public facts: their size, whether they are empty, or the
         back of a top card."""
         match node:
-            case core.CallBuiltin(Builtin("count"), (core.Read(core.Cell() as cell),)):
+            case core.CallBuiltin(Builtin("count"), (core.Read(core.Cell() as cell),)) if self.is_counted(cell):
                 yield cell
-            case core.Comparison(
-                "==" | "!=", core.Read(core.Cell() as cell), core.Const(None | ()) | core.MakeList(())
+            case core.Comparison("==" | "!=", core.Read(core.Cell() as cell), core.Const(None)):
+                yield cell
+            case core.Comparison("==" | "!=", core.Read(core.Cell() as cell), core.Const(()) | core.MakeList(())) if (
+                self.is_counted(cell)
             ):
                 yield cell
             case core.CallRule(rule, (core.CallBuiltin(Builtin("first"), (core.Read(core.Cell(group) as cell),)),)):
@@ -371,9 +391,20 @@ class Secrecy:
             return PUBLIC
         if group.seen == "owner" and isinstance(cell.owner, core.Local) and cell.owner.index not in bound:
             return frozenset({("hidden", cell.owner.index)})
-        if group.seen != "everyone" or (group.owner == "card" and self.hides):
-            return HIDDEN
+        if group.seen != "everyone" or self.carried(cell):
+            is_covered = group.seen == "no one" and isinstance(group.type, CardHolderType) and not self.carried(cell)
+            return COVERED if is_covered else HIDDEN
         return self.names.get(cell.group, PUBLIC)
+
+    def carried(self, cell: core.Cell) -> bool:
+        """Return whether a cell belongs to a card that may be hidden, and then hides even its size."""
+        group = self.model.groups.get(cell.group)
+        return group is not None and isinstance(group.owner, CardType) and self.hides
+
+    def is_counted(self, cell: core.Cell) -> bool:
+        """Return whether everybody sees the number of items in a cell."""
+        group = self.model.groups.get(cell.group)
+        return group is None or (group.is_counted and not self.carried(cell))
 
     def _held_somewhere(self, holder: core.Expression) -> Label:
         """Return the label of the content of a holder that is known only at run time."""
@@ -382,7 +413,7 @@ class Secrecy:
 
     def names_card(self, group: str, label: Label) -> None:
         """Record that a public value names a card. Reading it reveals no more of the card than was known before."""
-        self.names[group] |= HIDDEN if label else PUBLIC
+        self.names[group] |= label & COVERED if label <= COVERED else HIDDEN
 
     def draws(self, chance: str) -> Atom:
         self.drawn.add(chance)
@@ -398,6 +429,7 @@ class _Steps:
 
     def __init__(self, analysis: Secrecy, procedure: _Procedure) -> None:
         self.analysis, self.model, self.procedure = analysis, analysis.model, procedure
+        self.sizes: Env = {}
 
     def run(self, steps: Sequence[core.Step | core.Requirement], env: Env, course: Label) -> None:
         """Process a whole procedure."""
@@ -432,6 +464,8 @@ class _Steps:
         self._note_calls(step, env, course)
         match step:
             case core.SetLocal(local, value):
+                size = self.analysis.label_of_size(value, env, self.sizes)
+                self.sizes[local] = self.sizes.get(local, PUBLIC) | size | course
                 self.assign(env, local, label(value, env) | course)
             case core.Picks(local, items, chance):
                 self.assign(env, local, label(items, env) | course | {self.analysis.draws(chance)})
@@ -440,9 +474,13 @@ class _Steps:
                 if not isinstance(zone, core.Cell) or self.model.groups[zone.group].seen != "everyone":
                     self.analysis.keeps_secret([frozenset({drawn})])
             case core.SetCell(core.Cell(group) as cell, value):
+                self._sizes(cell, value, env, course, step.span)
                 self._set_cell(cell, group, value, env, course)
             case core.MoveCards(cards, target):
+                self._sizes(target, cards, env, course, step.span)
                 self._move(cards, target, env)
+            case core.MoveAll(source, target) if isinstance(target.type, CardHolderType):
+                self._sizes(target, core.Read(source, type=source.type), env, course, step.span)
             case core.MoveTokens(amount, source, target) | core.MovePiece(amount, source, target):
                 if self._is_open(source) or self._is_open(target):
                     self.tell(env, amount)
@@ -492,7 +530,7 @@ class _Steps:
         if not isinstance(cell, core.Cell):
             return False
         group = self.model.groups[cell.group]
-        return group.seen == "everyone" and not (group.owner == "card" and self.analysis.hides)
+        return group.seen == "everyone" and not self.analysis.carried(cell)
 
     def _set_cell(self, cell: core.Cell, group: str, value: core.Expression, env: Env, course: Label) -> None:
         label = self.analysis.label(value, env)
@@ -503,6 +541,18 @@ class _Steps:
         else:
             self.analysis.keeps_secret((label,))
 
+    def _sizes(self, cell: core.Expression, value: core.Expression, env: Env, course: Label, span: Span) -> None:
+        """Record what decides a public number of hidden items: of a zone, of a list, or whether there is a value."""
+        if not isinstance(cell, core.Cell) or self.model.groups[cell.group].seen == "everyone":
+            return
+        place, sizes, label = (cell.group, span), self.procedure.sizes, course | self.analysis.label(cell.owner, env)
+        if self.analysis.is_counted(cell) and item_type(value.type) is not None:
+            label |= self.analysis.label_of_size(value, env, self.sizes)
+        elif not self.analysis.is_counted(cell) and value.type.optional:
+            label |= self.analysis.label(value, env)
+        if self.analysis.is_counted(cell) or cell.type.optional:
+            sizes[place] = sizes.get(place, PUBLIC) | label
+
     def _move(self, cards: core.Expression, target: core.Expression, env: Env) -> None:
         """Process a move of cards: everybody, or the owner of the target, sees them there."""
         if self._is_open(target):
@@ -510,8 +560,8 @@ class _Steps:
             return
         match cards, target:
             case core.Local(index), core.Cell(group, core.Local(seat)) if self.model.groups[group].seen == "owner":
-                atoms = env[index]
-                env[index] = frozenset((kind, seat if (kind, owner) in HIDDEN else owner) for kind, owner in atoms)
+                known = HIDDEN | COVERED
+                env[index] = frozenset((kind, seat if (kind, owner) in known else owner) for kind, owner in env[index])
 
     def _branch(self, step: core.Branch, env: Env, course: Label) -> Label:
         inside = course | _ownerless(self.analysis.label_of_test(step.test, env))
@@ -657,9 +707,8 @@ class _Flow(_Steps):
             env.pop(local, None)
         self.analysis.keeps_secret(env.values())
         seat = ask.seat.index if isinstance(ask.seat, core.Local) and ask.at_once is None else -1
-        kind = "sealed" if ask.at_once is None else "waiting"
-        sealed: Label = frozenset({(kind, seat)}) if ask.sealed else PUBLIC
-        forks = frozenset({index} if ask.sealed and ask.at_once is None else ())
+        sealed: Label = frozenset({("sealed" if ask.sealed else "waiting", seat)}) if ask.is_closed else PUBLIC
+        forks = frozenset({index} if ask.sealed else ())
         tests[index] = sealed if forks else PUBLIC
         for option, body in zip(ask.options, bodies, strict=True):
             chosen = dict(env)

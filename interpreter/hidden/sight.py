@@ -4,23 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
-from typing import NamedTuple, NoReturn
-
-from msgspec import Struct
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from interpreter.base.lazy import Lazy
 from interpreter.hidden.inferable_pools import counted
-from interpreter.hidden.secrecy import Secrecy, is_visible
 from interpreter.kernel.state import Frame, State, Value, stacked
 from interpreter.language import core
 from interpreter.language.builtins import Builtin
 from interpreter.language.model import Group
-from interpreter.language.types import CardHolderType, CollectionType, HolderType, PilesType, Type, ZoneType, has_cards
+from interpreter.language.types import (
+    CardType,
+    HolderType,
+    PilesType,
+    Type,
+    ZoneType,
+    has_cards,
+)
 from interpreter.language.walk import descendants, rewritten
 from interpreter.plain.closures import Evaluate
 from interpreter.plain.machine import Machine
 
-__all__ = ["Held", "Sight", "Unseen", "Veil", "may_see"]
+if TYPE_CHECKING:  # only the view of a seat needs the analysis
+    from interpreter.hidden.secrecy import Label, Secrecy
+
+__all__ = ["Held", "Sight", "Unseen", "Veil", "is_visible", "may_see"]
 
 
 class Unseen(Exception):
@@ -28,7 +35,7 @@ class Unseen(Exception):
 
 
 class Veil:
-    """Placeholder of a hidden value. For a zone, list or set, ``many`` is its public number of items."""
+    """Placeholder of a hidden value. ``many`` is the number of items, if it is public."""
 
     __slots__ = ("many",)
 
@@ -61,8 +68,6 @@ for _name in _LOOKS:
 
 _UNREAD = ("pending", "settling", "kept", "chance")
 """Cells that no expression reads: standing rules and delayed blocks that wait, and numbers of draws."""
-COUNTED = CardHolderType | CollectionType
-"""Types whose number of items is public."""
 
 
 def may_see(seats: tuple[int, ...] | None, player: int | None) -> bool:
@@ -79,34 +84,23 @@ class Held(NamedTuple):
     seen: bool
 
 
-class _Hidden(Struct, frozen=True):
-    """What a player may not see, the same in all games of a table."""
-
-    cells: tuple[tuple[int, bool], ...]
-    """Cells that are always hidden, each with whether its number of items is public."""
-    places: frozenset[int]
-    """Cells of hidden zones, whose cards are hidden."""
-    carried: tuple[int, ...]
-    """First cells of holders on cards; such a holder is hidden where its card is."""
-    naming: tuple[tuple[int, Type], ...]
-    """Cells whose values may name cards."""
-
-
 _UNSEEN = Veil()
 
 
 class Sight:
     """What the players at a table see of a state. Without a player, everything is visible."""
 
-    def __init__(self, machine: Machine, secrecy: Callable[[], Secrecy]) -> None:
+    def __init__(self, machine: Machine, secrecy: Callable[[], Secrecy] | None) -> None:
         self.machine, self._find_secrecy = machine, secrecy
         self.program, self.constants = machine.program, machine.constants
         self.model, self.layout = self.constants.model, self.constants.layout
-        self._hidden = Lazy(self._hidden_from)
+        self._never = Lazy(self._never_seen_by)
 
     @cached_property
     def secrecy(self) -> Secrecy:
-        return self._find_secrecy()
+        from interpreter.hidden.secrecy import Secrecy
+
+        return self._find_secrecy() if self._find_secrecy is not None else Secrecy(self.program)
 
     @cached_property
     def inferable(self) -> frozenset[str]:
@@ -118,29 +112,53 @@ class Sight:
     def group(self, cell: int) -> Group:
         return self.model.groups[self.layout.owner_of(cell)[0]]
 
-    def _hidden_from(self, player: int) -> _Hidden:
-        seen, layout, records = self.constants.seen_by, self.layout, self.model.records
-        hidden, carried, naming = [], [], []
-        for name, group in self.model.groups.items():
-            if name == "round" or group.owner not in ("", "seat", "place", "card"):
-                continue
-            cells = layout.cells(name)
-            unseen = [cell for cell in cells if not may_see(seen.get(cell), player)]
-            hidden += [(cell, isinstance(group.type, COUNTED)) for cell in unseen]
-            if group.owner == "card" and not unseen:
-                carried.append(layout.base[name])
-            elif group.owner != "card" and has_cards(group.type, records):
-                naming += [(cell, group.type) for cell in cells if cell not in unseen]
-        return _Hidden(tuple(hidden), frozenset(self.hidden_cells(player)), tuple(carried), tuple(naming))
+    @cached_property
+    def _counted(self) -> frozenset[int]:
+        """Cells that not everyone sees, but their number of items."""
+        return frozenset(cell for cell in self.constants.seen_by if self.group(cell).is_counted)
 
-    def hidden_cells(self, player: int) -> list[int]:
-        """Return the zones, pools and values that the player never sees."""
-        return [cell for cell, seats in self.constants.seen_by.items() if not may_see(seats, player)]
+    @cached_property
+    def _carried(self) -> tuple[int, ...]:
+        """First cells of holders on cards; such a holder is hidden where its card is."""
+        return tuple(self.layout.base[name] for name, g in self.model.groups.items() if isinstance(g.owner, CardType))
+
+    @cached_property
+    def _naming(self) -> tuple[tuple[int, Type], ...]:
+        """Cells whose values may name cards."""
+        groups = (group for group in self.model.groups.values() if has_cards(group.type, self.model.records))
+        return tuple((cell, group.type) for group in groups for cell in self.layout.cells(group.name))
+
+    @cached_property
+    def judged(self) -> tuple[int, ...]:
+        """Cells that a rule shows to some seats."""
+        return tuple(cell for cell, seats in self.constants.seen_by.items() if callable(seats))
+
+    def _never_seen_by(self, player: int) -> list[int]:
+        seen = self.constants.seen_by.items()
+        return [cell for cell, seats in seen if not callable(seats) and not may_see(seats, player)]
+
+    def hidden_cells(self, state: State, player: int) -> list[int]:
+        """Return the zones, pools and values that the player does not see in a state."""
+        if state.cells[self.layout.base["over"]]:
+            return []
+        if not self.judged:
+            return self._never[player]
+        self.machine.meter.refill()
+        return [*self._never[player], *(cell for cell in self.judged if not self.is_judged(state, cell, player))]
+
+    def is_judged(self, state: State, cell: int, player: int) -> bool:
+        """Return whether a rule shows a cell to a player, as far as it reads nothing that is veiled."""
+        try:
+            return may_see(self.constants.seats_of(state, cell), player)
+        except Unseen:
+            return False
 
     def hidden_cards(self, state: State, player: int) -> list[int]:
-        """Return the cards in zones that the player may not see."""
-        location, places = self.layout.cells("location"), self._hidden[player].places
+        """Return the cards in zones that the player may not see, and those that lie on such a card."""
+        location, places = self.layout.cells("location"), frozenset(self.hidden_cells(state, player))
         where = state.cells[location.start : location.stop] if places else []
+        if places and self.constants.carriers:
+            return [card for card in range(len(where)) if not may_see(self.constants.visible(state, card), player)]
         return [card for card, cell in enumerate(where) if cell in places]
 
     def veils(self, state: State, player: int | None) -> dict[int, Veil]:
@@ -148,16 +166,18 @@ class Sight:
         cards, and values that name a hidden card. Absent values are not hidden."""
         if player is None:
             return {}
-        hidden, cells = self._hidden[player], state.cells
+        cells = state.cells
         veiled = {
-            cell: Veil(len(cells[cell])) if is_counted else _UNSEEN
-            for cell, is_counted in hidden.cells
+            cell: Veil(len(cells[cell])) if cell in self._counted else _UNSEEN
+            for cell in self.hidden_cells(state, player)
             if cells[cell] is not None
         }
-        for first in hidden.carried:
-            veiled.update((first + card, _UNSEEN) for card in self.hidden_cards(state, player))
-        for cell, type_ in hidden.naming:
-            if cells[cell] is not None and not self.shows(state, cells[cell], type_, player):
+        cards = self.hidden_cards(state, player) if self._carried else ()
+        for first in self._carried:
+            veiled.update((first + card, _UNSEEN) for card in cards)
+        for cell, type_ in self._naming:
+            held = cells[cell]
+            if held is not None and cell not in veiled and not self.shows(state, held, type_, player):
                 veiled[cell] = _UNSEEN
         return veiled
 
@@ -176,20 +196,21 @@ class Sight:
                 seen.cells[cell] = veil
         return seen
 
-    def look_alike(self, state: State, other: State, player: int) -> bool:
-        """Return whether two states differ only in what a player may not see. Then every expression over the visible
-        state is equal too."""
+    def shown_apart(self, state: State, other: State, player: int) -> set[str] | None:
+        """Return the groups of cells of which the player sees that they differ; None if two states differ only in what
+        the player may not see. Then every expression over the visible state is equal too."""
         unseen = {cell for word in _UNREAD for cell in self.layout.cells(word)}
         differing = [cell for cell in state.difference(other) if cell not in unseen]
         if not differing:
-            return True
-        if self._open_backs(state) != self._open_backs(other):
-            return False
+            return None
         mine, others = self.veils(state, player), self.veils(other, player)
-        if mine.keys() != others.keys() or any(veil.many != others[cell].many for cell, veil in mine.items()):
-            return False
         hidden = {*self.hidden_cards(state, player)}.intersection(self.hidden_cards(other, player))
-        return all(cell in mine or cell - self.layout.base["location"] in hidden for cell in differing)
+        hidden = {card + self.layout.base["location"] for card in hidden} | (mine.keys() & others.keys())
+        shown = {cell for cell in differing if cell not in hidden} | (mine.keys() ^ others.keys())
+        is_like = not shown and self._open_backs(state) == self._open_backs(other)
+        if is_like and all(veil.many == others[cell].many for cell, veil in mine.items()):
+            return None
+        return {self.layout.owner_of(cell)[0] for cell in shown}
 
     # --- open backs
 
@@ -309,3 +330,8 @@ class Sight:
     def is_known(self, block: tuple[Value, ...], player: int) -> bool:
         """Return whether a player may know that a delayed block waits."""
         return is_visible(self.secrecy.given(block[2])[1], block[3], player)
+
+
+def is_visible(label: Label, env: Sequence[object], player: int | None) -> bool:
+    """Return whether a seat may know a value with this label, in a frame with these locals."""
+    return player is None or all(owner >= 0 and env[owner] == player for _, owner in label)

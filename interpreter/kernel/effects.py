@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 
 from msgspec import Struct
 
+from interpreter.base.plurals import counted
 from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.state import Layout, Record, State, Value, as_bag
 from interpreter.kernel.tracks import Track
@@ -60,6 +61,7 @@ class ZoneShape(Struct, frozen=True):
     order: str
     rank: Callable[[State, int], int] | None
     piles: bool
+    most: int | None = None
 
 
 @dataclass
@@ -182,6 +184,8 @@ class Effects:
     ) -> tuple[int, ...]:
         """Return the content of a zone with more cards."""
         shape = self.zones[zone]
+        if shape.most is not None:
+            self.check_most(zone, shape.most, len(held) + len(cards), "card")
         if shape.order == "kept":
             return (*cards, *held) if where == "top" else (*held, *cards)
         rank = shape.rank
@@ -194,11 +198,22 @@ class Effects:
             keyed = sorted([*keyed, *((rank(state, card), card) for card in cards)])
         return tuple(card for _, card in keyed)
 
+    def check_most(self, cell: int, most: int, number: int, noun: str) -> None:
+        if number > most:
+            raise Refused(f"{self.names(cell)} has room for {counted(most, noun)}, not {number:,}")
+
+    def put_list(self, state: State, cell: int, items: tuple[Value, ...] | None, most: int, site: Site) -> None:
+        """Set a cell to a list with a maximum length."""
+        self.check_most(cell, most, len(items or ()), "item")
+        self.put(state, cell, items, site)
+
     def _lay_pile(self, state: State, cards: Sequence[int], zone: int, site: Site) -> None:
         """Put cards on a new pile, behind the others if the zone has no order."""
         if cards:
             held = self._without(state, cards, zone)
             held[zone] = (*held[zone], tuple(cards))
+            if (most := self.zones[zone].most) is not None:
+                self.check_most(zone, most, len(held[zone]), "pile")
             self._lie(state, cards, zone, held, site)
 
     def move_to_pile(self, state: State, cards: Sequence[int], pile: Sequence[int], where: str, site: Site) -> None:

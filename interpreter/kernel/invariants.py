@@ -5,11 +5,11 @@ A :class:`Census`, taken when a table is set up, and a state go in; a message fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
-from interpreter.kernel.state import Layout, State, as_bag
+from interpreter.kernel.state import Layout, State, Value, as_bag
 from interpreter.kernel.tracks import Track
 
 __all__ = ["Census", "Holdings", "broken"]
@@ -47,14 +47,15 @@ class Census(Struct, frozen=True):
 
 def broken(census: Census, state: State) -> list[str]:
     """Return a message for each violation; empty if the kernel works."""
-    return [*_tokens(census, state), *_cards(census, state), *_pieces(census, state)]
+    cells = state.cells  # looked up once: a state that lives in a module fetches them
+    return [*_tokens(census, cells), *_cards(census, cells), *_pieces(census, cells)]
 
 
-def _tokens(census: Census, state: State) -> Iterator[str]:
+def _tokens(census: Census, cells: Sequence[Value]) -> Iterator[str]:
     for kind in census.tokens:
         held = [0] * len(kind.totals)
         for cell in kind.cells:
-            bag, track = as_bag(state.cells[cell]), census.tracks.get(cell)
+            bag, track = as_bag(cells[cell]), census.tracks.get(cell)
             held = [a + b for a, b in zip(held, bag, strict=True)]
             if min(bag) < 0 and cell not in census.unlimited:
                 yield f"{census.name(cell)} holds {min(bag)} of a kind of {kind.name}"
@@ -65,11 +66,11 @@ def _tokens(census: Census, state: State) -> Iterator[str]:
             yield f"there are {held} {kind.name}, not {list(kind.totals)}"
 
 
-def _cards(census: Census, state: State) -> Iterator[str]:
+def _cards(census: Census, cells: Sequence[Value]) -> Iterator[str]:
     location = census.layout.cells("location")
     zones_of: list[list[int]] = [[] for _ in location]
     for zone in census.zones:
-        piles = state.cells[zone] if zone in census.piled else (state.cells[zone],)
+        piles = cells[zone] if zone in census.piled else (cells[zone],)
         if zone in census.piled and not all(piles):
             yield f"{census.name(zone)} has a pile without cards"
         for card in (card for pile in piles for card in pile):
@@ -78,19 +79,19 @@ def _cards(census: Census, state: State) -> Iterator[str]:
         if len(zones) != 1:
             where = ", ".join(census.name(zone) for zone in zones) or "no zone"
             yield f"card {card} lies in {where}"
-        elif state.cells[location[card]] != zones[0]:
+        elif cells[location[card]] != zones[0]:
             yield f"card {card} lies in {census.name(zones[0])}, but its place says otherwise"
 
 
-def _pieces(census: Census, state: State) -> Iterator[str]:
+def _pieces(census: Census, cells: Sequence[Value]) -> Iterator[str]:
     layout = census.layout
     standing = [0] * len(census.stocks)
     if "piece" in layout.base:
         for cell in layout.cells("piece"):
-            if (piece := state.cells[cell]) is not None:
+            if (piece := cells[cell]) is not None:
                 standing[piece % len(census.stocks)] += 1
     for number, kind in enumerate(census.stocks):
-        held = [state.cells[cell] for cell in kind.cells]
+        held = [cells[cell] for cell in kind.cells]
         if min(held, default=0) < 0:
             yield f"a stock of {kind.name} holds {min(held)}"
         if sum(held) + standing[number] != sum(kind.totals):

@@ -104,6 +104,11 @@ class State:
             self.home = None
             self.__class__ = State
 
+    @property
+    def is_heard(self) -> bool:
+        """Return whether somebody listens to the log, which only the plain form writes."""
+        return self.home is None and type(self.log) is not list
+
     def clone(self) -> State:
         """Return a copy with an empty log."""
         copy = _new(State)  # skips `__init__`: a search makes more copies than choices

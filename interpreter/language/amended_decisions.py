@@ -31,6 +31,7 @@ class Decisions(Reporter):
     def __init__(self, composition: Composition, report: Report) -> None:
         self.entries = composition.sections.get("decisions", {})
         self.report = report
+        self.cites: dict[tuple[str, str], dict[str, tuple[str, ...]]] = {}
         self.asked: set[str] = set()
         self.reported: set[tuple[str, Span]] = set()
         self.parts = {
@@ -42,6 +43,11 @@ class Decisions(Reporter):
             ]
             for name, entries in self.entries.items()
         }
+        for name, entries in self.entries.items():
+            own = {entry.key.span.file.name: tuple(cite.text for cite in entry.remarks.cites) for entry in entries}
+            for _, part in self.parts[name]:
+                file = part.span.file.name
+                self.cites.setdefault((name, part.name), {})[file] = part.cites or own[file]
 
     def widened(self, tree: nodes.Procedure) -> nodes.Procedure:
         """Return a procedure with its decisions amended."""
@@ -142,12 +148,12 @@ def _entangled(
     below = next((alternative.body for alternative in node.alternatives if alternative.name == part.name), None)
     if below is None or part.body is None:
         return
-    remaining = {child.name for child in below.statements if isinstance(child, nodes.Let | nodes.Roll)}
+    remaining = {child.name for child in below.statements if isinstance(child, nodes.Let)}
     bound = dict(_bound(below))
     free = {child.name for child in descendants(below) if isinstance(child, nodes.Name)} - set(bound)
     own = {}
     for child in descendants(part.body):
-        if isinstance(child, nodes.Let | nodes.Roll | nodes.TestLet | nodes.ForEach):
+        if isinstance(child, nodes.Let | nodes.TestLet | nodes.ForEach):
             own[child.variable if isinstance(child, nodes.ForEach) else child.name] = child
     yield from ((name, at) for name, at in own.items() if name in remaining | free)
     for child in descendants(part.body):

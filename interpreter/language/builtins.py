@@ -117,6 +117,7 @@ _ROWS = (
     Builtin("max of list", ("ints",), "int", partial=True),
     Builtin("sum of bags", ("bags", "bag"), "bag", strict=True),
     Builtin("without", ("list", "item"), "list", strict=True),
+    Builtin("replaced", ("list", "int", "item"), "list", strict=True),
     Builtin("set of list", ("list",), "set"),
     Builtin("cards of piles", ("piles",), "list"),
 )

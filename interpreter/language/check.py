@@ -15,9 +15,10 @@ from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.plurals import counted
+from interpreter.base.remedies import write
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.base.yaml_values import words
+from interpreter.base.yaml_values import word, words
 from interpreter.language import core, nodes
 from interpreter.language.amended_decisions import Decisions, asked_in
 from interpreter.language.check_graph import Boards
@@ -26,7 +27,9 @@ from interpreter.language.check_starts import Starts
 from interpreter.language.check_steps import Blocks, Steps
 from interpreter.language.checker import Checker
 from interpreter.language.declare import declare
+from interpreter.language.declared_cards import column_of
 from interpreter.language.model import (
+    CardKind,
     CheckedRule,
     CheckedTrigger,
     Form,
@@ -62,7 +65,7 @@ from interpreter.reading.yaml import Scalar, Sequence, Value
 from interpreter.sections.atoms import Condition
 from interpreter.sections.behaviour import Ranking, RankKey, Rule, Standing, Table, Trigger
 from interpreter.sections.declarations import Entry
-from interpreter.sections.things import Kind
+from interpreter.sections.things import Card, Kind
 from interpreter.sections.vocabulary import Keys, Named
 
 __all__ = ["bindings", "check", "check_function", "check_text", "literal_type"]
@@ -187,6 +190,7 @@ class _Whole(Checker):
         self.statements = statements
         self.bodies: dict[tuple[str, int], Body | None] = {}
         self.decisions = Decisions(composition, self.report)
+        model.amended = self.decisions.cites
         self.unread = False
         """True if the text of a procedure could not be parsed."""
 
@@ -195,16 +199,18 @@ class _Whole(Checker):
         self._headers()
         context = self.composition, self.names, self.diagnostics
         Boards(*context).check()
+        self._versions()
         self.names.forget()
         self._program()
         self._rules()
         self._triggers()
         self._standing()
         Starts(*context).check()
-        self._settings()
+        self._checks()
         Shown(*context).check(unread=self.unread)
         self._laws()
         self._citations()
+        self._disclosures()
         self.decisions.check_asked()
         self.model.signatures = self.signatures
 
@@ -277,7 +283,8 @@ class _Whole(Checker):
         want = ", ".join(str(type_) for _, type_ in below.parameters)
         note = Note(f"`{name}` is introduced here", below.span)
         if [t for _, t in parameters] != [t for _, t in below.parameters]:
-            self.error("E508", f"`{name}` takes ({want}), not ({got})", span, None, note)
+            remedy = write(span, ":" * span.text.endswith(":"), "leave the head out") if span.text[:1] == "(" else None
+            self.error("E508", f"`{name}` takes ({want}), not ({got})", span, remedy, note)
         elif not accepts(below.result, result):
             self.error("E508", f"`{name}` gives {below.result}, not {result}", span, None, note)
 
@@ -362,8 +369,10 @@ class _Whole(Checker):
         about = ("layer", name, index, entry.file, entry.part, entry.span, verb, cites)
         checked = partial(self._checked_layer, name, index, entry, verb, tree, guards, cites)
         layer, blocks = self.once(about, (tree, *guards), checked)
+        layer = replace(layer, discloses=_texts(entry.read(Rule).discloses))
         if covers is not None and verb == "wraps" and not guards and not _names_base(tree):
-            remedy = "write `replaces` if the rule below is not needed"
+            key = next(each.key.span for each in entry.entries if each.key.text == verb)
+            remedy = write(key, "replaces", "write `replaces` if the rule below is not needed")
             self.error("E507", f"`{name}` wraps, but never calls `base`", covers[2], remedy)
         return layer, blocks
 
@@ -401,6 +410,22 @@ class _Whole(Checker):
             if tree is not None:
                 when = self.expressions(frame).established(tree, when, guard.span)
         return when
+
+    def _versions(self) -> None:
+        """Check the conditions of values of cards, which read what is printed without conditions."""
+        found: list[tuple[CardKind, str, str, core.Expression]] = []
+        for kind in self.model.card_kinds.values():
+            for layer in self.composition.layers("cards", kind.name):
+                frame = Frame()
+                guard = self._guard(layer.conditions, frame)
+                if frame.size:
+                    remedy = "let a rule search it, and call the rule here"
+                    self.error("E407", "the condition of cards searches a list", layer.conditions[0].span, remedy)
+                elif guard is not None:
+                    keys = (key for key, _ in layer.read(Card).cells)
+                    found += ((kind, *column_of(key, layer), guard) for key in keys)
+        for kind, attribute, column, guard in found:
+            kind.versions.setdefault(attribute, {})[column] = guard
 
     # --- triggers and standing rules
 
@@ -510,9 +535,17 @@ class _Whole(Checker):
         )
         return checked, blocks
 
-    # --- settings, laws
+    # --- checks of the set-up, laws
 
-    def _settings(self) -> None:
+    def _checks(self) -> None:
+        for entry in self.composition.layers("check", "check"):
+            name = self.model.called(word(entry.value), entry.value.span)
+            self.model.checks += (name,)
+            signature = self.signatures.get(name)
+            if signature is None or signature.form != "permits":
+                self.unknown("verdict", name, self.signatures, entry.value.span)
+            elif signature.parameters:
+                self.error("E401", f"`{name}` must take nothing", entry.value.span)
         for setting in self.model.settings.values():
             if setting.check is None:
                 continue
@@ -541,6 +574,14 @@ class _Whole(Checker):
         for cite in self._all_cites():
             if cite.text not in self.statements:
                 self.diagnostics.append(unknown_statement(cite.text, cite.span, self.statements))
+
+    def _disclosures(self) -> None:
+        known = {ask.name for ask in asks_of(self.model)}
+        known.update(self.model.spoken_group(group) for group in self.model.groups.values())
+        for entry in (entry for layers in self.composition.sections.get("rules", {}).values() for entry in layers):
+            for name in words(entry.get("discloses")):
+                if name.text not in known:
+                    self.unknown("zone, pool, value or decision", name.text, known, name.span)
 
     def _all_cites(self) -> Iterator[Scalar]:
         for document in self.composition.documents:

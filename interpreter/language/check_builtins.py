@@ -69,6 +69,8 @@ class Checker(Protocol):
 
     def error(self, code: str, message: str, span: Span) -> None: ...
 
+    def sure(self, node: nodes.Expr, expected: Type | None = None) -> core.Expression: ...
+
 
 class BuiltinCall:
     """One call, whose arguments are checked in order. ``item`` is the item type and ``bag`` the kind of tokens inferred
@@ -84,13 +86,13 @@ class BuiltinCall:
         checker = self.checker
         match word:
             case "numbers":
-                value = checker.value(node, ListType(INT))
+                value = checker.sure(node, ListType(INT))
                 if isinstance(value.type, ListType) and isinstance(value.type.of, BagType):
                     self.bag = value.type.of.name
                     return value
                 return checker.fit(value, ListType(INT), node.span, "")
             case "kind":
-                return checker.need(node, KindType(self.bag))
+                return checker.need(node, KindType(self.bag)) if self.bag else checker.value(node)
             case "any":
                 return checker.value(node)
             case "list":
@@ -111,7 +113,7 @@ class BuiltinCall:
                 return self._of_forms(word, node)
 
     def _of_forms(self, word: str, node: nodes.Expr) -> core.Expression:
-        value = self.checker.value(node)
+        value = self.checker.sure(node)
         expected, forms, item = TYPE_FORMS[word]
         match value.type:
             case NeverType():
@@ -132,7 +134,7 @@ class BuiltinCall:
         checker, bag = self.checker, self.bag
         if checker.names.is_unit(bag):
             return checker.need(node, INT)
-        value = checker.value(node, BagType(bag) if bag else None)
+        value = checker.sure(node, BagType(bag) if bag else None)
         if isinstance(value.type, BagType) and bag in ("", value.type.name):
             self.bag = value.type.name
         elif not isinstance(value.type, NeverType):

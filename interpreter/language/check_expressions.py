@@ -14,13 +14,14 @@ from typing import Literal, assert_never
 from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, Note
-from interpreter.base.plurals import counted
+from interpreter.base.plurals import counted, quoted
+from interpreter.base.remedies import insert, write, write_one
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core, nodes
 from interpreter.language.builtins import BUILTINS, FUNCTIONS, Builtin
 from interpreter.language.check_builtins import BuiltinCall
-from interpreter.language.model import CardKind, Group, Signature, Table
+from interpreter.language.model import CardKind, Group, Signature, Table, versioned
 from interpreter.language.reporter import Report, Reporter
 from interpreter.language.resolve import MAXIMUM_NESTING, Names, owner_word
 from interpreter.language.scope import Frame, Variable, path_of
@@ -87,12 +88,23 @@ class Expressions(Reporter):
     hints: Mapping[str, str] = field(default_factory=lambda: OTHER_WORDS, kw_only=True)
     """Help for unknown names."""
 
+    def spoken(self, text: str) -> str:
+        return self.names.model.spoken(text)
+
     # --- entry points
 
     def value(self, node: nodes.Expr, expected: Type | None = None, *, maybe: bool = False) -> core.Expression:
         """Check an expression as a value; holders are read. With ``maybe``, finding nothing gives none, not a
         failure."""
         return self._read(self._any(node, expected, maybe))
+
+    def sure(self, node: nodes.Expr, expected: Type | None = None) -> core.Expression:
+        """Check an expression as a value that is not none."""
+        value = self.value(node, expected)
+        if not value.type.optional:
+            return value
+        self.maybe_none(node, value.type)
+        return self._never(node.span)
 
     def need(self, node: nodes.Expr, expected: Type, detail: str = "") -> core.Expression:
         """Check an expression as a value (or holder) of the expected type."""
@@ -146,10 +158,10 @@ class Expressions(Reporter):
         if isinstance(value.type, HolderType | PlaceType | NeverType | PileType):
             return value
         message = f"got {value.type}, want a zone, pool, track, stock or place"
-        groups = self.names.model.groups
-        held = [name for name in self._group_names(value.type) if isinstance(groups[name].type, HolderType)]
-        names = ", ".join(f"`{name.partition('.')[2] or name}`" for name in held)
-        return self._wrong("E410", message, node.span, f"a {value.type} has {names}" if held else None)
+        held = [group for group in self._groups_of(value.type) if isinstance(group.type, HolderType)]
+        words = f"a {value.type} has {', '.join(quoted(group.own_name for group in held))}"
+        help = write_one(node.span, words, [f"{node.span.text}.{group.own_name}" for group in held]) if held else None
+        return self._wrong("E410", message, node.span, help)
 
     def items(self, node: nodes.Expr) -> tuple[core.Expression, Type]:
         """Check an expression as a collection to iterate over; return it and the type of its items."""
@@ -161,7 +173,8 @@ class Expressions(Reporter):
         if value.type.optional and isinstance(value.type, CollectionType):
             self.maybe_none(node, value.type)
         elif not isinstance(value.type, NeverType):
-            self.error("E402", f"got {value.type}, want a list, set or range", node.span)
+            help = write(node.span, f"1 .. {node.span.text}") if isinstance(value.type, IntType) else None
+            self.error("E402", f"got {value.type}, want a list, set or range", node.span, help)
         return value, NEVER
 
     def call(self, node: nodes.Expr) -> core.Expression:
@@ -237,7 +250,7 @@ class Expressions(Reporter):
             case nodes.ListLiteral(items):
                 return self._list(items, expected, span)
             case nodes.ListComprehension():
-                return self._select(node)
+                return self._select(node, expected)
             case nodes.RangeOf(first, last):
                 return core.RangeFrom(self.need(first, INT), self.need(last, INT), type=ListType(INT), span=span)
             case nodes.Binary(operator, left, right):
@@ -254,7 +267,7 @@ class Expressions(Reporter):
             case nodes.Not(value):
                 return core.Negation(self.condition(value), type=BOOL, span=span)
             case nodes.Negative(value):
-                inner = self.value(value)
+                inner = self.sure(value)
                 if not isinstance(inner.type, IntType | BagType | NeverType):
                     self.error("E401", f"got {inner.type}, want a number or a bag after `-`", value.span)
                 return core.Negate(inner, type=inner.type, span=span)
@@ -263,7 +276,8 @@ class Expressions(Reporter):
             case nodes.Otherwise(value, default):
                 optional = self.value(value, expected.maybe if expected else None, maybe=True)
                 if not optional.type.optional and not isinstance(optional.type, NeverType):
-                    self.error("E416", "this is never none, so `otherwise` is never used", default.span)
+                    help = write(Span(span.file, value.span.end, default.span.end), "", "remove `otherwise`")
+                    self.error("E416", "this is never none, so `otherwise` is never used", default.span, help)
                 second = self.fit(self.value(default, optional.type.sure), optional.type, default.span, "")
                 type_ = optional.type.sure if not second.type.optional else optional.type
                 return core.Default(optional, second, type=type_, span=span)
@@ -296,9 +310,10 @@ class Expressions(Reporter):
             return self._never(span)
         if len(matches) > 1:
             shown = f'"{key}"' if isinstance(key, str) else key
-            calls = [f"`{kind}({shown})`" for _, kind in matches]
-            message = f"{shown} is the key of several cards: {' and '.join(calls)}"
-            return self._wrong("E303", message, span, f"say which is meant: {' or '.join(calls)}")
+            calls = [f"{kind}({shown})" for _, kind in matches]
+            message = f"{shown} is the key of several cards: {' and '.join(quoted(calls))}"
+            words = f"say which is meant: {' or '.join(quoted(calls))}"
+            return self._wrong("E303", message, span, write_one(span, words, calls))
         if not matches:
             return None
         number, kind = matches[0]
@@ -348,7 +363,7 @@ class Expressions(Reporter):
             names.bind(span, "language", name)
             return own
         group = names.group(name)
-        if group is not None and not group.owner:
+        if group is not None and group.owner is None:
             return self._cell(group, None, span, span, self.frame.known(name))
         setting = names.setting(name)
         if setting is not None:
@@ -431,16 +446,7 @@ class Expressions(Reporter):
     def _attribute(self, node: nodes.Attribute) -> core.Expression:
         path = path_of(node)
         known = self.frame.known(path) if path else None
-        if node.name == "piece":
-            of = self._any(node.of, None, False)
-            if isinstance(of.type, PlaceType):
-                self.names.bind(node.name_span, "language", node.name)
-                cell = core.Cell("piece", of, type=PieceType(optional=True), span=node.span)
-                return core.Read(cell, type=known or cell.type, span=node.span)
-        of = self.value(node.of)
-        if of.type.optional:
-            self.maybe_none(node.of, of.type)
-            return self._never(node.span)
+        of = self.sure(node.of)
         return self._attribute_of(of, node, known)
 
     def _attribute_of(self, of: core.Expression, node: nodes.Attribute, known: Type | None) -> core.Expression:
@@ -460,14 +466,16 @@ class Expressions(Reporter):
         attributes = self.names.attributes(of.type)
         if name in attributes:
             self.names.bind(node.name_span, *self.names.declares_attribute(of.type, name))
-            return core.Static(f"{owner_word(of.type)}.{name}", of, type=known or attributes[name], span=span)
+            static = core.Static(f"{owner_word(of.type)}.{name}", of, type=known or attributes[name], span=span)
+            return versioned(static, self.names.versions(of.type, name))
         if isinstance(of.type, PileType) and name == "top":
             self.names.bind(node.name_span, "language", name)
             return core.CallBuiltin(BUILTINS["top"], (of,), type=CardType(of.type.name), span=span)
-        return self._no_attribute(of.type, node, [*attributes, *self._group_names(of.type)])
+        held = (group.own_name for group in self._groups_of(of.type))
+        return self._no_attribute(of.type, node, dict.fromkeys((*attributes, *held)))
 
-    def _group_names(self, type_: Type) -> list[str]:
-        return [name for name, group in self.names.model.groups.items() if group.owner == type_.word]
+    def _groups_of(self, type_: Type) -> list[Group]:
+        return [group for group in self.names.model.groups.values() if group.owner == type_.sure]
 
     def _no_attribute(self, type_: Type, node: nodes.Attribute, known: Iterable[str]) -> core.Expression:
         self.names.missing_attribute(type_, node.name)
@@ -488,7 +496,7 @@ class Expressions(Reporter):
             table = self.names.table(node.of.name)
             if table is not None:
                 return self._table_cell(node, table)
-        of = self.value(node.of)
+        of = self.sure(node.of)
         if len(node.keys) != 1:
             return self._wrong("E405", f"got {counted(len(node.keys), 'key')}, want 1", node.span)
         key = node.keys[0]
@@ -672,15 +680,17 @@ class Expressions(Reporter):
         if node.name == "keys":
             names = [key.name for key in others if isinstance(key, nodes.Name)] or list(table.keys)
             if len(names) != 1 or names[0] not in table.keys or len(others) > 1:
-                listed = " or ".join(f"`keys({table.name}, {key})`" for key in table.keys)
-                return self._wrong("E405", f"say which key is meant: {listed}", node.span)
+                calls = [f"keys({table.name}, {key})" for key in table.keys]
+                help = write_one(node.span, f"write {' or '.join(quoted(calls))}", calls)
+                return self._wrong("E405", f"`{node.name}` needs a key of `{table.name}`", node.span, help)
             last = table.keys.index(names[0])
         every = core.Const(table.axes[last], type=ListType(table.key_types[last]), span=node.span)
         if node.name == "keys":
             return every
         if len(others) != last:
             expected = ", ".join([table.name, *table.keys[:last]])
-            return self._wrong("E405", f"for a line of cells, write `cells({expected})`", node.span)
+            help = write(node.span, f"cells({expected})")
+            return self._wrong("E405", f"`cells` of `{table.name}` needs all keys but the last", node.span, help)
         keys = tuple(self.need(key, type_) for key, type_ in zip(others, table.key_types, strict=False))
         local = core.Local(self.frame.hidden(), table.keys[last], type=table.key_types[last], span=node.span)
         cell = core.TableCell(table.name, (*keys, local), type=table.gives, span=node.span)
@@ -766,9 +776,9 @@ class Expressions(Reporter):
         """Report ``all(x in items where test)``: it is always true, since `where` selects the items."""
         claim = "claim" if node.test is None else " ".join(node.test.span.text.split())
         items = " ".join(node.items.span.text.split())
-        message = f"`all` needs a condition before `for`: `all({claim} for {node.variable} in {items})`"
-        help = "`where` selects the items to check"
-        self.error("E407", message, node.span, help)
+        call, help = f"all({claim} for {node.variable} in {items})", "`where` selects the items to check"
+        fixed = write(node.span, call, help) if node.test is not None else help
+        self.error("E407", f"`all` needs a condition before `for`: `{call}`", node.span, fixed)
 
     def _claim(self, node: nodes.Aggregate, operation: Literal["any", "all"], claim: nodes.Expr) -> core.Expression:
         """Check ``all(claim for x in items where test)``, and ``any``."""
@@ -811,13 +821,15 @@ class Expressions(Reporter):
                 isinstance(of, SeatType) and last.name == "number"
             )
         if not unique and not node.listed:
-            remedy = "end them with a unique key, or with `as listed`: the earlier item first"
-            self.error("E409", "these keys can leave a tie open", node.keys[-1].span, remedy)
+            end, words = node.keys[-1].span, "end them with a unique key, or with `as listed`: the earlier item first"
+            self.error("E409", "these keys can leave a tie open", end, insert(end.file, end.end, ", as listed", words))
 
-    def _select(self, node: nodes.ListComprehension | nodes.Aggregate) -> core.Expression:
+    def _select(self, node: nodes.ListComprehension | nodes.Aggregate, expected: Type | None = None) -> core.Expression:
         whole, of = self.items(node.items)
         with self.each(node, of) as (local, test, of):
             taken = None if node.value is None else self.value(node.value)
+        if taken is not None and isinstance(taken.type, NoneType) and isinstance(expected, CollectionType):
+            taken = replace(taken, type=expected.of.maybe)
         type_ = ListType(of) if taken is None else self._listed(taken.type, node.span)
         return core.Select(local, whole, test, taken, type=type_, span=node.span)
 
@@ -835,6 +847,8 @@ class Expressions(Reporter):
                 self.error("E401", f"got {item.type} among {type_}", node.span)
                 joined = NEVER
             type_ = joined
+        if isinstance(type_, NoneType) and of is not None:
+            type_ = of.maybe
         if isinstance(expected, SetType):
             listed = core.MakeList(tuple(checked), type=ListType(type_), span=span)
             return core.CallBuiltin(BUILTINS["set of list"], (listed,), type=SetType(type_), span=span)
@@ -863,6 +877,8 @@ class Expressions(Reporter):
     ) -> core.Expression:
         first = self.value(left, expected)
         second = self.value(right, first.type)
+        if isinstance(first.type, CollectionType) and isinstance(first.type.of, NoneType):
+            first = self.value(left, second.type)
         forms = {type(side.type) for side in (first, second)} - {NeverType}
         type_: Type | None = None
         if first.type.optional or second.type.optional:
@@ -882,7 +898,9 @@ class Expressions(Reporter):
         if type_ is None:
             remedy = None
             if forms == {IntType, BagType} and isinstance(right, nodes.Amount):
-                remedy = "`of` binds tighter: put the number in brackets, `(a - b) of kind`"
+                words = "`of` binds tighter: put the number in brackets, `(a - b) of kind`"
+                number = Span(span.file, span.start, right.number.span.end)
+                remedy = write(number, f"({number.text})", words)
             message = f"cannot apply `{operator}` to {first.type} and {second.type}"
             self.error("E401", message, span, remedy)
             type_ = NEVER
@@ -1000,13 +1018,14 @@ class Expressions(Reporter):
     def fit(self, value: core.Expression, expected: Type, span: Span, detail: str) -> core.Expression:
         """Convert an expression to the expected type, or report a mismatch. ``detail`` is added to the message."""
         if isinstance(expected, NeverType) or accepts(expected, value.type):
-            return value
+            return replace(value, type=expected) if isinstance(value.type, NoneType) and expected.optional else value
         if isinstance(expected, SetType) and isinstance(value.type, ListType) and accepts(expected.of, value.type.of):
             return core.CallBuiltin(BUILTINS["set of list"], (value,), type=SetType(value.type.of), span=span)
         if value.type.optional and accepts(expected, value.type.sure):
             self.maybe_none(span, value.type)
         else:
-            help = "compare it, as in `… > 0`" if (value.type, expected) == (INT, BOOL) else None
+            compare = insert(span.file, span.end, " > 0", "compare it, as in `… > 0`")
+            help = compare if (value.type, expected) == (INT, BOOL) else None
             self.error("E401", f"got {value.type}, want {expected}{detail}", span, help)
         return value
 
@@ -1017,14 +1036,14 @@ class Expressions(Reporter):
 
     def _unknown(self, name: str, span: Span) -> None:
         model = self.names.model
-        group = model.groups.get(name)
-        if group is not None:
-            self._report_missing_owner(group, span)
+        owned = [group for group in model.groups.values() if group.owner is not None and group.own_name == name]
+        if owned:
+            self._report_missing_owner(owned[0], span)
             return
         known = [
             *self.frame.all_names(),
             *self.names.weights,
-            *(group.name for group in model.groups.values() if not group.owner),
+            *(group.name for group in model.groups.values() if group.owner is None),
             *model.settings,
             *model.tables,
             *model.kinds,
@@ -1045,14 +1064,14 @@ class Expressions(Reporter):
         self.unknown("name", name, known, span, help)
 
     def _report_missing_owner(self, group: Group, span: Span) -> None:
-        """Report a name that belongs to a seat or card and is used without one."""
-        name, owner = group.name, group.owner
+        """Report a name that belongs to a thing and is used without one."""
+        name, owner = group.own_name, group.owner or NEVER
         locals_ = (self.frame.find(local) for local in reversed(self.frame.all_names()))
-        candidate = next((local.name for local in locals_ if local is not None and local.type.word == owner), None)
-        remedy = f"`{candidate or owner}.{name}`"
-        if candidate is None and owner == "seat":
+        candidate = next((local.name for local in locals_ if local is not None and local.type == owner), None)
+        remedy = f"`{candidate or self.names.model.word(owner)}.{name}`"
+        if candidate is None and isinstance(owner, SeatType):
             remedy = f"`seats[0].{name}`, or `who.{name}` where `who` is one of the seats"
-        message = f"each {owner} has its own `{name}`"
+        message = f"each {self.names.model.word(owner)} has its own `{name}`"
         self.error("E301", message, span, f"say whose it is: {remedy}")
 
     def _wrong(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.remedies import remove
 from interpreter.language import core
 from interpreter.language.checker import Checker
-from interpreter.language.declared_graph import MAXIMUM_PLACES
+from interpreter.language.declared_graph import number_places
 from interpreter.language.directed_links import NotPrinted, Way, printed_value, ways_of
-from interpreter.language.model import GraphDecl, PlaceRow
+from interpreter.language.model import GraphDecl
 from interpreter.language.texts import expression_of
 from interpreter.language.types import INT, KindType, Type
 from interpreter.reading.yaml import Scalar
@@ -29,8 +30,9 @@ class Boards(Checker):
             return
         keys = self.composition.one(Graph)
         assert keys is not None
-        self._sets(graph, keys.takes)
-        self._places(graph)
+        if keys.takes is not None:
+            self._sets(graph, keys.takes)
+            number_places(graph, self.error)
         length = keys.length
         if length is not None and not length.text.isidentifier() and graph.dealt is None:
             measure = self._text(length, Graph.length, INT.maybe)
@@ -52,10 +54,8 @@ class Boards(Checker):
             self.report(diagnostic)
         return None if diagnostics else checked
 
-    def _sets(self, graph: GraphDecl, takes: Scalar | None) -> None:
+    def _sets(self, graph: GraphDecl, takes: Scalar) -> None:
         """Compute the set of places of each node whose row has none."""
-        if takes is None:
-            return
         text = self._text(takes, Graph.takes, KindType("places"))
         names = list(graph.sets)
         for number, row in enumerate(graph.nodes):
@@ -65,22 +65,6 @@ class Boards(Checker):
                 graph.nodes[number] = replace(row, places=names[printed_value(graph, text, (number,))])
             except NotPrinted as error:
                 self.error("E710", error.why, error.span)
-                return
-
-    def _places(self, graph: GraphDecl) -> None:
-        first = next(iter(graph.sets), "")
-        for number, row in enumerate(graph.nodes):
-            if not row.places and graph.sets:
-                row = graph.nodes[number] = replace(row, places=first)
-            for place, values in enumerate(graph.sets.get(row.places, [{}] if row.place else []), 1):
-                graph.places.append(PlaceRow(number, place, {**values, **row.place}))
-                missing = [name for name in graph.place if name not in graph.places[-1].values]
-                if missing:
-                    message = f"a place has `{missing[0]}`, but this table has no column `place.{missing[0]}`"
-                    self.error("E306", message, row.span)
-                    return
-            if len(graph.places) > MAXIMUM_PLACES:
-                self.error("E313", f"more than {MAXIMUM_PLACES:,} places on this graph", row.span)
                 return
 
     def _ways(self, graph: GraphDecl, length: Scalar) -> bool:
@@ -100,12 +84,12 @@ class Boards(Checker):
             span, names = graph.links[way.link].span, [graph.nodes[node].name for node in (way.start, way.end)]
             between = f"from {names[0]} to {names[1]}"
             if way.length < 0:
-                self.error("E413", f"{between} this link has the length {way.length}", span, None, note)
+                self.error("E413", f"{between} this link has the length {way.length}", span, remove(span), note)
             if (first := seen.setdefault((way.start, way.end), way)) is not way:
                 notes = Note("first given here", graph.links[first.link].span), note
                 self.error("E501", f"{between} two links lead", span, None, *notes)
         used = {way.link for way in ways}
         for number, link in enumerate(graph.links):
             if number not in used:
-                self.error("E413", "this link cannot be used in either direction", link.span, None, note)
+                self.error("E413", "this link cannot be used in either direction", link.span, remove(link.span), note)
         return True

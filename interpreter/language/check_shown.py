@@ -17,16 +17,21 @@ from interpreter.language.texts import condition_of, expression_of, parsed
 from interpreter.language.translations import asks_of, sayable
 from interpreter.language.types import (
     SEAT,
+    BagType,
     BoolType,
+    CardType,
     CompositeType,
     IntType,
+    KindType,
     LinkType,
     ListType,
     NeverType,
     NoneType,
     PieceType,
+    PileType,
     PlaceType,
     Type,
+    item_type,
 )
 from interpreter.reading.yaml import Mapping, Scalar, Value
 from interpreter.sections import behaviour, drawings
@@ -35,6 +40,14 @@ from interpreter.sections.vocabulary import Keys
 
 __all__ = ["Shown"]
 
+_TYPES = {
+    "piece": (PieceType, "a piece", False),
+    "card": (CardType | PileType, "a card or cards", True),
+    "tokens": (BagType, "tokens", True),
+    "side": (KindType | NoneType, "a member of a kind", True),
+}
+"""Types of looks whose type matters, with a description, and whether they need a grid."""
+_GRIDS = "make the nodes with `graph: {grid: …}`, or give them `x` and `y` and write `picture: {grid: yes}`"
 MOMENTS = ("start of game", "end of game", "start of round", "end of round")
 
 
@@ -51,7 +64,10 @@ class Shown(Checker):
             said, fields = self.model.events[keys.name].says, list(self.model.events[keys.name].fields.items())
             said.update(self._says(fields, *(layer.read(behaviour.Event).says for layer in keys.layers)))
         self._alternatives()
-        self.sayable = sayable(self.model, self._columns(drawings.Board), self._columns(drawings.Panel))
+        layout = Layout(self.composition, self.names, self.diagnostics)
+        layout.marks()
+        columns = self._columns(drawings.Board), self._columns(drawings.Panel)
+        self.sayable = sayable(self.model, *columns, self.composition.sections.get("measures", ()))
         for name, layers in self.composition.sections.get("says", {}).items():
             own = [layer for layer in layers if layer.kind != "words"][-1:]
             bound = self._bound_by(name, layers[-1], optional=not own)
@@ -74,7 +90,10 @@ class Shown(Checker):
         for panel in self.composition.read(drawings.Panel):
             if panel.says is not None:
                 self._add_below(f"table.{panel.name}", self._says([], panel.says))
-        Layout(self.composition, self.names, self.diagnostics).check()
+        for mark in self.composition.read(drawings.Mark):
+            if (bound := self.sayable.get(key := f"marks.{mark.name}")) is not None:
+                self._add_below(key, self._says(bound, mark.says))
+        layout.check()
 
     def _alternatives(self) -> None:
         """Collect the variables of every alternative: the actor, the decision's context and its own choices."""
@@ -103,7 +122,12 @@ class Shown(Checker):
 
     def _columns(self, record: type[drawings.Board | drawings.Panel]) -> dict[str, list[str]]:
         """Return the columns of each board, or of each panel of the table."""
-        return {each.name: [key.text for key, _ in each.columns] for each in self.composition.read(record)}
+        return {
+            each.name: [
+                key.text for key, _ in (*each.columns, *(each.lines if isinstance(each, drawings.Panel) else ()))
+            ]
+            for each in self.composition.read(record)
+        }
 
     def _bound_by(self, name: str, entry: Entry, *, optional: bool) -> list[tuple[str, Type]] | None:
         """Return the variables of a text, or None for an unknown key.
@@ -151,17 +175,16 @@ class Shown(Checker):
         for name, record in (("node", picture.node), ("link", picture.link), ("place", picture.place)):
             looks = self.once(("look",), (record.source,), partial(self.looks, record))
             self.model.picture.update((f"{name}.{key}", look) for key, look in looks.items())
-            if "piece" in looks:
-                self._check_piece(looks["piece"].trees, record.span("piece"))
-        self.model.grid = picture.grid
+            for key, (types, want, of_grid) in _TYPES.items():
+                for tree in looks[key].trees if key in looks else ():
+                    if not isinstance(item_type(tree.type) or tree.type, types | NeverType):
+                        self.error("E401", f"got {tree.type}, want {want}", record.span(key))
+                    if of_grid and not (self.model.grid or picture.grid):
+                        self.error("E306", f"`{key}` needs the fields of a grid", record.span(key), _GRIDS)
+        self.model.grid |= picture.grid
         if self.model.grid and any(node.at is None for node in self.model.graph.nodes):
             message = f"on a grid each {self.model.graph.node} needs `x` and `y`"
             self.error("E306", message, entry.span, "add these columns to the table of nodes")
-
-    def _check_piece(self, trees: tuple[core.Expression, ...], span: Span) -> None:
-        for value in trees:
-            if not isinstance(value.type, PieceType | NeverType):
-                self.error("E401", f"got {value.type}, want a piece", span)
 
     def _board(self, board: drawings.Board) -> Board:
         frame = Frame()

@@ -11,6 +11,7 @@ from interpreter.language.model import Group, Table
 from interpreter.language.scope import frame_of
 from interpreter.language.texts import expression_of
 from interpreter.language.types import (
+    BOOL,
     INT,
     NEVER,
     SEAT,
@@ -20,6 +21,7 @@ from interpreter.language.types import (
     CollectionType,
     KindType,
     NeverType,
+    SeatType,
     StockType,
     TokenHolderType,
     TrackType,
@@ -29,7 +31,7 @@ from interpreter.language.types import (
 )
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 from interpreter.sections.declarations import OfState
-from interpreter.sections.seating import Belonging, StateValue
+from interpreter.sections.seating import OfSeat, StateValue
 from interpreter.sections.things import Pool, Track, Zone
 
 __all__ = ["Starts"]
@@ -43,7 +45,7 @@ class Starts(Checker):
 
     def check(self) -> None:
         """Check the texts of all groups."""
-        sections: tuple[type[OfState], ...] = (Zone, Pool, Track, Belonging, StateValue)
+        sections: tuple[type[OfState], ...] = (Zone, Pool, Track, OfSeat, StateValue)
         things = {thing.name: thing for section in sections for thing in self.composition.read(section)}
         for name, group in list(self.model.groups.items()):
             if name in things and (changes := self._group_texts(things[name], group)):
@@ -67,17 +69,21 @@ class Starts(Checker):
 
     def _group_texts(self, thing: OfState, group: Group) -> dict[str, object]:
         changes: dict[str, object] = {}
-        start, order, top = (thing.source.get(key) for key in ("start", "order", "top_shows"))
+        start, order, seen, top = (thing.source.get(key) for key in ("start", "order", "seen", "top_shows"))
         if start is not None and group.starts == "value":
             changes["start"], changes["start_locals"] = self._start(start, group)
-        if isinstance(order, Scalar) and order.text.startswith("by "):
-            changes["rank"] = self._card_rule(Scalar(order.text[3:].strip(), order.style, order.span, None), group, INT)
+        if (rule := _rule_of(order)) is not None:
+            changes["rank"] = self._card_rule(rule, group, INT)
+        if (rule := _rule_of(seen)) is not None:
+            changes["sees"] = self._sight_rule(rule, group)
         if isinstance(top, Scalar):
             changes["top_shows"] = self._card_rule(top, group, None)
         return changes
 
     def _start(self, value: Value, group: Group) -> tuple[core.Expression | None, int]:
-        frame = frame_of([("who", SEAT)] if group.owner == "seat" else ())
+        owner = group.owner
+        named = "who" if isinstance(owner, SeatType) else self.model.word(owner) if owner is not None else ""
+        frame = frame_of([(named, owner)] if owner is not None else ())
         expressions = self.expressions(frame)
         expected = group.type
         if isinstance(expected, TokenHolderType | StockType):
@@ -131,6 +137,24 @@ class Starts(Checker):
         members = range(len(self.model.kinds[kind.name].members))
         return core.MakeList(tuple(cell(member) for member in members), type=expected, span=span)
 
+    def _sight_rule(self, name: Scalar, group: Group) -> core.Expression | None:
+        """Check a rule over the seat that looks, which is local 0, and the owner, local 1."""
+        signature, owner = self.names.rule(name.text, name.span), group.owner
+        takes: list[Type] = [SEAT] if owner is None else [SEAT, owner]
+        types = [type_ for _, type_ in signature.parameters] if signature is not None else []
+        if signature is None or signature.form == "does" or signature.result != BOOL:
+            conditions = [s for s in self.signatures if self.signatures[s].result == BOOL]
+            self.unknown("condition among the rules", name.text, conditions, name.span)
+            return None
+        if len(types) != len(takes) or not all(map(accepts, types, takes)):
+            got, want = (", ".join(map(str, of)) for of in (types, takes))
+            message = (
+                f"`{name.text}` takes ({got}), want ({want}): the seat that looks, and what `{group.name}` belongs to"
+            )
+            self.error("E401", message, name.span)
+        called = (core.Local(number, "", type=type_, span=name.span) for number, type_ in enumerate(takes))
+        return core.CallRule(name.text, tuple(called), type=BOOL, span=name.span)
+
     def _card_rule(self, name: Scalar, group: Group, expected: Type | None) -> core.Expression | None:
         """Check an attribute or rule of one card, which is local 0."""
         card = CardType(group.type.name if isinstance(group.type, CardHolderType) else "")
@@ -139,6 +163,8 @@ class Starts(Checker):
         if name.text in attributes:
             if expected is not None and not isinstance(attributes[name.text], type(expected) | NeverType):
                 self.error("E401", f"`{name.text}` is {attributes[name.text]}, want {expected}", name.span)
+            if self.names.versions(card, name.text):
+                self.error("E408", f"`{name.text}` has other values in some games, so it orders no zone", name.span)
             return core.Static(f"{card.name}.{name.text}", local, type=attributes[name.text], span=name.span)
         signature = self.names.rule(name.text, name.span)
         if signature is None or signature.form != "is" or len(signature.parameters) != 1:
@@ -156,6 +182,13 @@ class Starts(Checker):
             return called
         last = core.Const(_LAST, type=expected, span=name.span)
         return core.Default(called, last, type=expected, span=name.span)
+
+
+def _rule_of(value: Value | None) -> Scalar | None:
+    """Return the rule that a value such as ``by RULE`` names."""
+    if not isinstance(value, Scalar) or not value.text.startswith("by "):
+        return None
+    return Scalar(value.text[3:].strip(), value.style, value.span, None)
 
 
 def _keys(table: Table) -> list[tuple[str, Type]]:

@@ -11,6 +11,7 @@ from typing import Literal, assert_never
 
 from msgspec.structs import replace
 
+from interpreter.base.remedies import insert, remove, write
 from interpreter.base.source import Span
 from interpreter.language import core, nodes
 from interpreter.language.builtins import BUILTINS
@@ -46,8 +47,12 @@ from interpreter.language.types import (
     read_type,
 )
 from interpreter.language.walk import descendants
+from interpreter.sections.documents import Refusal
 
 __all__ = ["Steps"]
+
+_UNSAYABLE = {"asking", "at", *Refusal.forms}
+"""Names that no choice can have, because lines of policies and choices of scenarios say something else with them."""
 
 Computing = (
     nodes.Let
@@ -120,7 +125,9 @@ class Steps(Expressions):
             self._forget_changes(statement)
             self._learn_from(statement)
             if isinstance(statement, nodes.Return | nodes.EndGame) and position + 1 < len(block.statements):
-                self.error("E704", "the code after this is unreachable", block.statements[position + 1].span)
+                rest = Span(statement.span.file, statement.span.end, block.statements[-1].span.end)
+                first = block.statements[position + 1].span
+                self.error("E704", "the code after this is unreachable", first, write(rest, "", "remove it"))
                 break
         return tuple(steps)
 
@@ -142,8 +149,6 @@ class Steps(Expressions):
         match node:
             case nodes.Let():
                 return self._let(node)
-            case nodes.Roll():
-                return self._roll(node)
             case nodes.Assign():
                 return self._assign(node)
             case nodes.Add(value, target):
@@ -161,7 +166,7 @@ class Steps(Expressions):
             case nodes.Perform(call):
                 performed = self.call(call)
                 if self._is_function(call, performed):
-                    self.error("E406", "a function alone does nothing; use its value", span)
+                    self.error("E406", "a function alone does nothing; use its value", span, remove(span))
                 elif self.pure:
                     self._impure("calls a procedure", span)
                 return core.Performs(performed, span=span)
@@ -194,17 +199,6 @@ class Steps(Expressions):
             return signature is not None and signature.form != "does"
         return not isinstance(called, core.CallBase) and called.type != NEVER
 
-    def _roll(self, node: nodes.Roll) -> core.Step:
-        """Lower a roll to a loop that picks items into a list."""
-        span = node.span
-        number = self.need(node.number, INT)
-        whole, of = self.items(node.items)
-        items = core.Local(self.frame.hidden(), "items", type=whole.type, span=span)
-        result = core.Local(self.bound(node.name, ListType(of), node).index, node.name, type=ListType(of), span=span)
-        self.before += [core.SetLocal(items.index, whole, span=span), _emptied(result)]
-        picked = core.Local(self.frame.hidden(), "one", type=of, span=span)
-        return self._times(number, core.Picks(picked.index, items, node.chance, span=span), _appended(picked, result))
-
     def _times(self, number: core.Expression, *body: core.Step) -> core.Step:
         """Return a loop that takes steps a number of times."""
         span = body[0].span
@@ -235,7 +229,7 @@ class Steps(Expressions):
         return self.need(node, expected) if expected else self.value(node)
 
     def _drawn(self, node: nodes.Drawn) -> core.Expression:
-        """Check a random draw (an item, or all items in random order) and put its steps before the statement."""
+        """Check a random draw (an item, all items in random order, or dice) and put its steps before the statement."""
         whole, of = self.items(node.items)
         span, item = node.span, self.frame.hidden()
         picked = core.Local(item, "", type=of, span=span)
@@ -244,12 +238,14 @@ class Steps(Expressions):
             return picked
         every = ListType(of)
         rest, drawn = (core.Local(self.frame.hidden(), "", type=every, span=span) for _ in range(2))
-        number = core.CallBuiltin(BUILTINS["count"], (rest,), span=span)
-        picks = core.Picks(item, rest, node.chance, span=span)
-        without = core.CallBuiltin(BUILTINS["without"], (rest, picked), type=every, span=span)
-        drops = core.SetLocal(rest.index, without, span=span)
-        self.before += [core.SetLocal(rest.index, whole, span=span), _emptied(drawn)]
-        self.before.append(self._times(number, picks, _appended(picked, drawn), drops))
+        steps: list[core.Step] = [core.Picks(item, rest, node.chance, span=span), _appended(picked, drawn)]
+        if node.number is None:
+            number: core.Expression = core.CallBuiltin(BUILTINS["count"], (rest,), span=span)
+            without = core.CallBuiltin(BUILTINS["without"], (rest, picked), type=every, span=span)
+            steps.append(core.SetLocal(rest.index, without, span=span))
+        else:
+            number = self.need(node.number, INT)
+        self.before += [core.SetLocal(rest.index, whole, span=span), _emptied(drawn), self._times(number, *steps)]
         return drawn
 
     def _assign(self, node: nodes.Assign) -> core.Step:
@@ -292,15 +288,25 @@ class Steps(Expressions):
         return NEVER
 
     def _target(self, node: nodes.Expr) -> core.Expression:
-        """Check the target of an assignment: a local, or a cell with a value of the state. It is `never` if invalid."""
+        """Check the target of an assignment: a local, a cell with a value of the state, or an item of a list in one. It
+        is `never` if invalid."""
         never = core.Const(None, type=NEVER)
+        if isinstance(node, nodes.Index) and len(node.keys) == 1:
+            of = self._target(node.of)
+            if isinstance(of.type, ListType) and not of.type.optional:
+                return core.Element(of, self.need(node.keys[0], INT), type=of.type.of, span=node.span)
+            if of.type.optional:
+                self.maybe_none(node.of, of.type)
+            elif of.type != NEVER:
+                self.error("E411", f"got {of.type}, want a list: only its items can be assigned to", node.of.span)
+            return never
         if isinstance(node, nodes.Name):
             variable = self.frame.find(node.name)
             if variable is not None:
                 self.names.bind_local(node.span, variable)
                 return core.Local(variable.index, variable.name, type=variable.type)
             group = self.names.group(node.name)
-            if group is not None and not group.owner and not isinstance(group.type, HolderType):
+            if group is not None and group.owner is None and not isinstance(group.type, HolderType):
                 self.names.bind_group(node.span, group)
                 return core.Cell(node.name, None, type=group.type, span=node.span)
         if isinstance(node, nodes.Attribute):
@@ -328,7 +334,8 @@ class Steps(Expressions):
             what = "table" if name in model.tables else "rule"
             self.error("E411", f"cannot assign to the {what} `{name}`", node.span)
         else:
-            help = f"declare a new name with `let`: `let {name} = …`"
+            words = f"declare a new name with `let`: `let {name} = …`"
+            help = insert(node.span.file, node.span.start, "let ", words)
             self.unknown("name", name, [*self.frame.all_names(), *model.groups], node.span, help)
         self.frame.add(name, NEVER)
 
@@ -337,10 +344,13 @@ class Steps(Expressions):
             case core.Local(index, name):
                 self._forget(name)
                 return core.SetLocal(index, value, span=span)
+            case core.Element(of, index):
+                items = core.CallBuiltin(BUILTINS["replaced"], (_current(of), index, value), type=of.type, span=span)
+                return self._store(of, items, span)
             case core.Cell(group):
                 if self.pure:
                     self._impure("changes the game", span)
-                self._forget(group)
+                self._forget(group.rpartition(".")[2])
                 return core.SetCell(target, value, span=span)
             case _:
                 return core.Performs(value, span=span)
@@ -377,7 +387,7 @@ class Steps(Expressions):
             for path in list(facts):
                 root, *attributes = path.split(".")
                 of_state = self.frame.find(root) is None and group(root) is not None
-                if of_state or any(group(attribute) is not None for attribute in attributes):
+                if of_state or any(map(self.names.is_belonging, attributes)):
                     del facts[path]
 
     def _return(self, value: nodes.Expr | None, span: Span) -> core.Step:
@@ -537,7 +547,7 @@ class Steps(Expressions):
         with self.frame.block():
             variable = self.bound(node.each, SEAT, node)
             seat = core.Local(variable.index, node.each, type=SEAT, span=node.seat.span)
-            return replace(self._ask(node, seat), sealed=True, at_once=at_once)
+            return replace(self._ask(node, seat), at_once=at_once)
 
     def _ask(self, node: nodes.Choose, seat: core.Expression) -> core.Ask:
         context = tuple((item.name, self.value(item.value)) for item in node.context)
@@ -564,6 +574,9 @@ class Steps(Expressions):
             choices: list[core.Choice] = []
             for binder in node.binders:
                 local, items, of = self.binder(binder)
+                if binder.name in _UNSAYABLE:
+                    remedy = "take another name: policies or scenarios use this one for something else"
+                    self.error("E312", f"`{binder.name}` cannot name a choice", binder.span, remedy)
                 choices.append(core.Choice(local, binder.name, items, of, span=binder.span))
             tests = self.conjuncts(node.test)
             body = self.block(node.body) if node.body is not None else None
@@ -591,6 +604,8 @@ class Steps(Expressions):
 
 
 def _current(target: core.Expression) -> core.Expression:
+    if isinstance(target, core.Element):
+        return replace(target, of=_current(target.of))
     return core.Read(target, type=target.type, span=target.span) if isinstance(target, core.Cell) else target
 
 

@@ -1,12 +1,12 @@
 """Checker of the table in a browser: panels and card faces.
 
-The input is the sections ``table`` and ``faces``; the output is the panels and faces of the model. Headings and prompts
+The input is the sections ``table``, ``marks`` and ``faces``; the output is those of the model. Headings and prompts
 are checked with the other texts (:mod:`interpreter.language.check_shown`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from functools import cached_property, partial
 
 from interpreter.base.colour_values import NAMED
@@ -15,12 +15,13 @@ from interpreter.base.yaml_values import word
 from interpreter.language import core
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.checker import Checker
-from interpreter.language.model import Panel, PanelForm, Sum
+from interpreter.language.model import Mark, Panel, PanelForm
 from interpreter.language.texts import condition_of, expression_of
 from interpreter.language.translations import asks_of
-from interpreter.language.types import NODE, SEAT, CardType, KindType, Type, item_type
-from interpreter.reading.yaml import Value
+from interpreter.language.types import SEAT, HolderType, KindType, NeverType, Type, item_type
+from interpreter.reading.yaml import Scalar, Value
 from interpreter.sections.drawings import Face
+from interpreter.sections.drawings import Mark as MarkKeys
 from interpreter.sections.drawings import Panel as PanelKeys
 
 __all__ = ["Layout"]
@@ -29,6 +30,7 @@ _SHOWN = {
     "cards": (("list", "set", "pile", "card"), "cards"),
     "tokens": (("bag", "int"), "tokens: a pool or a bag"),
     "track": (("bag", "int"), "the name of a track"),
+    "scale": (("int",), "a number"),
 }
 """Allowed types of the panel forms that show one value, with a description."""
 COLOURS = tuple(NAMED)
@@ -52,30 +54,83 @@ class Layout(Checker):
             if leads and (leads not in panels or panels[leads].at != "window"):
                 self.unknown("window", leads, panels, keys.span("leads"))
 
+    def marks(self) -> None:
+        """Check the marks, whose texts are checked with the others."""
+        for keys in self.composition.read(MarkKeys):
+            context = self._context(keys)
+            mark = self.once(("mark", *context), tuple(keys.layers), partial(self._mark, keys, context))
+            if mark is not None:
+                self.model.marks.append(mark)
+
+    def _context(self, keys: MarkKeys) -> list[tuple[str, Type]]:
+        """Return the locals that a mark has from its decision or procedure."""
+        name = keys.during
+        if name is None:
+            return []
+        for ask in asks_of(self.model):
+            if ask.name == name.text:
+                return [("actor", SEAT), *((key, value.type) for key, value in ask.context)]
+        rule = self.model.rules.get(self.model.called(name.text, name.span))
+        if rule is None or rule.form != "does":
+            self.unknown("decision or procedure", name.text, [*self._decisions, *self.model.rules], name.span)
+            return []
+        held = {
+            key: type_ for each in rule.layers for key, type_ in zip(each.local_names, each.local_types, strict=True)
+        }
+        return [(key, type_) for key, type_ in held.items() if key and not isinstance(type_, HolderType)]
+
+    def _mark(self, keys: MarkKeys, context: list[tuple[str, Type]]) -> Mark | None:
+        frame = self.names.scope(keys.scope)
+        bound = [("me", SEAT), *context]
+        for name, type_ in context:
+            frame.add(name, type_)
+        items, local = self.rows(keys.on, self.expressions(frame), "mark")
+        of = item_type(items.type) if items is not None else None
+        if items is None or of is None:
+            return None
+        if of.word not in ("card", "seat", "node", "kind", "never"):
+            self.error("E401", f"got {of}, want cards, seats, nodes or members of a kind", items.span)
+        self._check_colour(keys.colour)
+        bound.append((frame.names[local], of))
+        return Mark(keys.name, items, word(keys.during), tuple(bound), word(keys.colour), frame.size)
+
+    def _check_colour(self, colour: Scalar | None) -> None:
+        if colour is not None and colour.text not in COLOURS:
+            self.unknown("colour", colour.text, COLOURS, colour.span, code="E302")
+
     def _face(self, face: Face) -> None:
         name = face.name
         if name not in self.model.card_kinds and name not in self.model.kinds:
             self.unknown("kind or kind of card", name, [*self.model.card_kinds, *self.model.kinds], face.entry.span)
             return
-        self._colours(face)
+        self._check_colour(face.plain)
+        for values, known in ((face.colours, self.model.colours), (face.icons, self.model.icons)):
+            self._of_members(face, values, known)
         if name not in self.model.card_kinds:
             return
+        if face.plain is not None:
+            self.model.plain[name] = face.plain.text
         looks = self.once(("face",), tuple(face.layers), lambda: self.looks(face, name))
+        for tree in looks["turn"].trees if "turn" in looks else ():
+            if not isinstance(tree.type, KindType | NeverType):
+                self.error("E401", f"got {tree.type}, want a member of a kind", face.span("turn"))
         self.model.faces.setdefault(name, {}).update(looks)
 
-    def _colours(self, face: Face) -> None:
-        """Read the colours of a kind's members."""
+    def _of_members(
+        self, face: Face, values: Iterable[tuple[Scalar, Scalar | None]], known: dict[str, dict[str, str]]
+    ) -> None:
+        """Read the colours or icons of a kind's members."""
         name, kind = face.name, self.model.kinds.get(face.name)
-        for key, colour in face.colours:
+        for key, value in values:
             if kind is None or key.text not in kind.members:
                 self.unknown(f"{name}", key.text, kind.members if kind is not None else (), key.span, code="E302")
-            elif colour is not None and colour.text not in COLOURS:
-                self.unknown("colour", colour.text, COLOURS, colour.span, code="E302")
-            else:
-                self.model.colours.setdefault(name, {})[key.text] = word(colour)
+                continue
+            if known is self.model.colours:
+                self._check_colour(value)
+            known.setdefault(name, {})[key.text] = word(value)
 
     def _panel(self, keys: PanelKeys) -> Panel | None:
-        forms = [form for form in _FORMS if form in keys]
+        forms = [form for form in _FORMS if form in keys and (form != "columns" or "track" not in keys)]
         if len(forms) != 1:
             got = " and ".join(f"`{form}`" for form in forms) or "none"
             message = f"a panel shows one of {', '.join(_FORMS)}; got {got}"
@@ -84,7 +139,8 @@ class Layout(Checker):
         form = forms[0]
         frame = self.names.scope(keys.scope)
         expressions = self.expressions(frame)
-        test = condition_of(keys.if_, self.report)
+        tests = [condition_of(text, self.report) for text in (keys.if_, keys.picks)]
+        test, picks = [expressions.condition(test) if test is not None else None for test in tests]
         rows, row_local = self.rows(keys.rows, expressions, "panel")
         return Panel(
             keys.name,
@@ -92,18 +148,21 @@ class Layout(Checker):
             keys.at or ("board" if form == "graph" else "side"),
             keys.entry.span,
             self._shown(form, keys.source.get(form), expressions),
-            expressions.condition(test) if test is not None else None,
+            test,
             rows,
             row_local,
             tuple(self.named(keys.columns, expressions)),
             word(keys.printed),
             tuple(self.named(keys.marks, expressions)),
-            tuple(self._sums(keys)),
             tuple(scalar.text for scalar in keys.opens),
             tuple((key.text, mark) for key, mark in keys.answers),
             leads=word(keys.leads),
             cites=tuple(scalar.text for scalar in keys.cites),
             local_count=frame.size,
+            lines=tuple(self.named(keys.lines, expressions)),
+            per_row=keys.per_row or 0,
+            compact=keys.compact,
+            picks=picks,
         )
 
     def _shown(self, form: str, value: Value | None, expressions: Expressions) -> core.Expression | None:
@@ -122,42 +181,6 @@ class Layout(Checker):
             self.error("E401", f"got {type_}, want {description}", tree.span)
         return shown
 
-    def _sums(self, keys: PanelKeys) -> Iterator[Sum]:
-        for key, added in keys.sums:
-            name, type_ = key.text, self._thing(key.text)
-            if type_ is None:
-                known = [*self.model.card_kinds, *self.model.kinds, *([self._node] if self._node else ())]
-                self.unknown("kind, kind of card or node", name, known, key.span)
-                continue
-            frame = self.names.scope({**keys.scope, **added.scope}, name)
-            local = frame.find(name)
-            assert local is not None
-            tree, then = expression_of(added.costs, self.report), word(added.then)
-            if tree is None:
-                continue
-            costs = self.expressions(frame).value(tree, maybe=True)
-            if costs.type.word not in ("int", "never"):
-                self.error("E401", f"got {costs.type}, want a number", tree.span)
-            yield Sum(name, type_, local.index, costs, then)
-
-    @property
-    def _node(self) -> str:
-        return self.model.graph.node if self.model.graph is not None else ""
-
-    def _thing(self, name: str) -> Type | None:
-        """Return the type that a name stands for: a kind of card, a kind or the node type. None if unknown."""
-        if self.names.card_kind(name) is not None:
-            return CardType(name)
-        if self.names.kind(name) is not None:
-            return KindType(name)
-        return NODE if self.names.type(name) == NODE else None
-
-    def _takes(self, name: str, type_: Type) -> bool:
-        rule = self.model.rules.get(name)
-        if rule is None or rule.form != "does" or [parameter for _, parameter in rule.parameters] != [SEAT, type_]:
-            return False
-        return not any(ask.name for layer in rule.layers for ask in layer.facts.asks)
-
     @cached_property
     def _decisions(self) -> set[str]:
         return {ask.name for ask in asks_of(self.model)}
@@ -165,13 +188,6 @@ class Layout(Checker):
     def _known(self, panel: Panel, keys: PanelKeys) -> None:
         """Check the rules, decisions, phases, tables and keys that a panel refers to."""
         decisions = self._decisions
-        then = {key.text: added.span("then") for key, added in keys.sums}
-        for total in panel.sums:
-            if total.then and not self._takes(total.then, total.type):
-                message = (
-                    f"`{total.then}` must be a procedure with the parameters (seat, {total.type}) that asks nobody"
-                )
-                self.error("E404", message, then[total.name], "write a rule with `does` and without `choose`")
         table = self.model.tables.get(panel.printed)
         if panel.form == "printed" and table is None:
             self.unknown("table", panel.printed, self.model.tables, keys.span("printed"))
@@ -187,4 +203,4 @@ class Layout(Checker):
                 self.unknown("decision", name.text, decisions, name.span)
 
 
-_FORMS: tuple[PanelForm, ...] = ("graph", "cards", "tokens", "track", "printed", "columns", "sums")
+_FORMS: tuple[PanelForm, ...] = ("graph", "cards", "tokens", "track", "scale", "printed", "columns")

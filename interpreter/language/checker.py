@@ -34,6 +34,9 @@ class Checker(Reporter):
         self.diagnostics = diagnostics
         self.report = diagnostics.append
 
+    def spoken(self, text: str) -> str:
+        return self.model.spoken(text)
+
     def once(self, about: tuple[Hashable, ...], parts: tuple[object, ...], check: Callable[[], T]) -> T:
         """Check a text unless an equal one has been checked: see :meth:`~interpreter.language.resolve.Names.once`."""
         return self.names.once(about, parts, self.diagnostics, check)

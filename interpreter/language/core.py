@@ -468,7 +468,8 @@ class Ask(Core, frozen=True, tag="ask"):
 
     ``at_once`` is a list of seats that decide simultaneously; ``seat`` is then the local that takes each of them. After
     lowering, ``at_once`` is the local that holds the seats that have not chosen yet, and ``kept`` are three locals: all
-    seats, the seats that have chosen, and their choices in the same order.
+    seats, the seats that have chosen, and their choices in the same order. Choices that are ``sealed`` are revealed by
+    ``reveal``, others at once when all have chosen.
     """
 
     name: str
@@ -479,6 +480,11 @@ class Ask(Core, frozen=True, tag="ask"):
     sealed: bool
     at_once: Expression | None = None
     kept: tuple[int, ...] = ()
+
+    @property
+    def is_closed(self) -> bool:
+        """Return whether other seats do not see a choice when it is made."""
+        return self.sealed or self.at_once is not None
 
     @property
     def chosen(self) -> frozenset[int]:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from interpreter.base import plain_data
 from interpreter.base.diagnostics import Note
+from interpreter.base.remedies import add
 from interpreter.base.source import NOWHERE
 from interpreter.base.yaml_values import word, words
 from interpreter.language import nodes
@@ -24,13 +25,18 @@ from interpreter.language.declared_tables import Tables
 from interpreter.language.grammar import RESERVED_WORDS
 from interpreter.language.model import Component, Event, Group, Interpretation, Kind, Model, Role, Setting
 from interpreter.language.reporter import Report
+from interpreter.language.resolve import Names
 from interpreter.language.texts import type_of
 from interpreter.language.types import (
     INT,
     NEVER,
+    OWNERS,
+    PLACE,
+    SEAT,
     CardHolderType,
     CardType,
     CollectionType,
+    KindType,
     ListType,
     MadeType,
     NeverType,
@@ -52,7 +58,7 @@ from interpreter.reading.printed_tables import Cell
 from interpreter.reading.yaml import Scalar, Sequence, Value
 from interpreter.sections import behaviour, seating, things
 from interpreter.sections.atoms import TypeText, Whole
-from interpreter.sections.declarations import Entry, Layered
+from interpreter.sections.declarations import Entry, Layered, OfState
 from interpreter.sections.documents import STATE_SECTIONS
 
 __all__ = ["OWN_CALLS", "OWN_CELLS", "declare"]
@@ -86,8 +92,8 @@ def declare(composition: Composition, report: Report) -> Model:
     things.inputs()
     things.events()
     tables.tables()
-    things.components()
     cards.card_rows()
+    things.components()
     return model
 
 
@@ -140,7 +146,10 @@ class _Things(Reader):
                 members = []
                 remedy = f"list them in the file that defines them, usually a map: `kinds: {{{name}: […]}}`"
                 message = f"`{name}` is open: no file of this ruleset lists its members"
-                self.error("E509", message, kind.entry.span, remedy)
+                layers, board = [each.id for each in self.composition.documents], self.composition.single("nodes")
+                top = max(kind.entry, board or kind.entry, key=lambda entry: layers.index(entry.file))
+                notes = [Note("it is open here", kind.entry.span)] if top is not kind.entry else []
+                self.error("E509", message, top.span, remedy, *notes)
             elif len(members) > MAXIMUM_RANGE:
                 self.error("E313", f"got {len(members):,} names, want at most {MAXIMUM_RANGE:,}", members[0].span)
                 members = members[:1]
@@ -164,7 +173,7 @@ class _Things(Reader):
 
     def _token(self, tokens: things.Tokens) -> None:
         name, span = tokens.name, tokens.entry.span
-        counts = {key.text: number for key, number in tokens.rest(Whole) if number is not None}
+        counts = {key.text: number for key, number in tokens.rest(Whole)}
         unit = isinstance(tokens.first.value, Scalar)
         if unit:  # without kinds: its only kind has its own name
             for key, _ in tokens.rest(Whole):
@@ -230,32 +239,30 @@ class _Things(Reader):
             )
 
     def groups(self) -> None:
-        always = Group("round", "", INT, NOWHERE, "", starts="value")
+        always = Group("round", None, INT, NOWHERE, "", starts="value")
         self.model.groups["round"] = always
         for zone in self.composition.read(things.Zone):
             self._zone(zone, zone.piles_of or zone.of, PilesType if zone.piles_of is not None else ZoneType)
         for pool in self.composition.read(things.Pool):
-            self._add(pool, PoolType(self._token_of(pool, pool.of)), unlimited=pool.unlimited, seen=pool.seen)
+            self._add(pool, PoolType(self._token_of(pool, pool.of)), unlimited=pool.unlimited)
         for track in self.composition.read(things.Track):
             self._add(track, TrackType(self._token_of(track, track.of)), spaces=word(track.spaces) or None)
-        for belonging in self.composition.read(seating.Belonging):
+        for belonging in self.composition.read(seating.OfSeat):
             self._belonging(belonging)
         for value in self.composition.read(seating.StateValue):
             self._value(value)
-        for kind in self.model.card_kinds.values():
-            for name, token in kind.carries.items():
-                name = f"{kind.name}.{name}"
-                self.model.groups[name] = Group(name, "card", PoolType(token), kind.span, "")
         if self.model.graph is not None:
             self.model.groups["piece"] = Group(
-                "piece", "place", PieceType(optional=True), self.model.graph.span, "", starts="value"
+                "piece", PLACE, PieceType(optional=True), self.model.graph.span, "", starts="value"
             )
 
-    def _belonging(self, thing: seating.Belonging) -> None:
+    def _belonging(self, thing: seating.OfSeat) -> None:
         if thing.zone is not None:
             self._zone(thing, thing.zone, ZoneType)
         elif thing.pool is not None:
-            self._add(thing, PoolType(self._token_of(thing, thing.pool)), seen=thing.seen)
+            self._add(thing, PoolType(self._token_of(thing, thing.pool)))
+        elif thing.track is not None:
+            self._add(thing, TrackType(self._token_of(thing, thing.track)), spaces=word(thing.spaces) or None)
         elif thing.stock is not None:
             piece, pieces = thing.stock.text, self.model.pieces
             if piece not in pieces:
@@ -264,14 +271,12 @@ class _Things(Reader):
         else:
             self._value(thing)
 
-    def _zone(
-        self, zone: things.Zone | seating.Belonging, cards: Scalar | None, form: type[ZoneType | PilesType]
-    ) -> None:
+    def _zone(self, zone: things.Zone | seating.OfSeat, cards: Scalar | None, form: type[ZoneType | PilesType]) -> None:
         of = self.type(cards)
         if not isinstance(of, CardType | NeverType) and cards is not None:
             self.error("E401", f"a zone holds cards, not {of}", cards.span)
         type_ = form(of.name if isinstance(of, CardType) else "")
-        self._add(zone, type_, order=word(zone.order, "kept"), seen=zone.seen)
+        self._add(zone, type_, order=word(zone.order, "kept"), most=self._most(zone, zone.most, type_))
 
     def _token_of(self, thing: Layered, token: Scalar | None) -> str:
         """Return the kind of token that something holds."""
@@ -282,24 +287,40 @@ class _Things(Reader):
             self.unknown("token", word(token), tokens, span)
         return word(token)
 
-    def _value(self, value: seating.StateValue | seating.Belonging) -> None:
+    def _value(self, value: seating.StateValue | seating.OfSeat) -> None:
         type_ = self.type(value.value)
         if value.start is None and not type_.optional and type_ != NEVER:
-            message = f"`{value.name}` needs a `start`: only a `{type_}?` may start as none"
-            self.error("E307", message, value.first.span)
-        self._add(value, type_, lasts=value.lasts, starts="value", seen=value.seen, range=self._range(value.value))
+            message = f"`{value.name}` needs a `start`: only a `{self.model.word(type_)}?` may start as none"
+            self.error("E307", message, value.first.span, add(value.first.span, "start: 0") if type_ == INT else None)
+        most, range_ = self._most(value, value.most, type_), self._range(value.value)
+        if value.count == "shown" and not isinstance(type_, CollectionType | NeverType):
+            message = f"got {type_}, want a list or a set: only these have hidden items that can be counted"
+            self.error("E401", message, value.span("count"))
+        self._add(value, type_, lasts=value.lasts, starts="value", range=range_, most=most, count=value.count)
 
-    def _add(self, thing: Layered, type_: Type, **details: object) -> None:
-        owner: Literal["", "seat"] = "seat" if isinstance(thing, seating.Belonging) else ""
-        group = replace(
-            Group(thing.name, owner, type_, thing.first.span, thing.first.file), section=thing.section, **details
-        )
+    def _most(self, thing: Layered, most: int | None, type_: Type) -> int | None:
+        """Return the largest number of items of a list or zone."""
+        if most is None or isinstance(type_, ListType | CardHolderType | NeverType):
+            return most
+        self.error("E401", f"got {type_}, want a list or a zone: only these have items", thing.span("most"))
+        return None
+
+    def _add(self, thing: OfState, type_: Type, **details: object) -> None:
+        owner = self._owner(thing) if isinstance(thing, seating.OfSeat) else None
+        if owner == NEVER:
+            return
+        group = Group(thing.name, owner, type_, thing.first.span, thing.first.file, section=thing.section)
+        seen, in_page = word(thing.source.get("seen"), "everyone"), thing.in_page == "yes"
+        group = replace(group, seen=seen, in_page=in_page, **details)
+        if owner is not None and group.own_name in Names(self.model).attributes(owner):
+            message = f"each {self.model.word(owner)} has an attribute `{group.own_name}` already"
+            self.error("E501", message, group.span)
         if group.name in self.model.groups and self.model.groups[group.name].file:
             first = self.model.groups[group.name]
             notes = (Note("the first declaration", first.span),) if first.file else ()
             self.error("E501", f"`{group.name}` is declared already", group.span, None, *notes)
-        if group.seen == "owner" and not group.owner:
-            message = "got `owner`, want `everyone` or `no one`: only things of seats have an owner"
+        if group.seen == "owner" and owner != SEAT:
+            message = "got `owner`, want `everyone`, `no one` or `by RULE`: only things of seats have an owner"
             self.error("E104", message, thing.span("seen"))
         start = thing.source.get("start")
         holder = {"all": CardHolderType, "rest": TokenHolderType}
@@ -309,12 +330,30 @@ class _Things(Reader):
             group = replace(group, starts="value")
         self.model.groups[group.name] = group
 
+    def _owner(self, thing: seating.OfSeat) -> Type:
+        """Return the type of the things of which each has a belonging; `never` if there are none."""
+        of, dot, _ = thing.name.partition(".")
+        if not dot:
+            return SEAT
+        if of in OWNERS and self.model.graph is not None:
+            return OWNERS[of]
+        if of in self.model.card_kinds:
+            return CardType(of)
+        kind = self.model.kinds.get(of)
+        if kind is None:
+            return NEVER  # a later file has removed it
+        if kind.range is not None or kind.unit:
+            what = "numbers" if kind.range is not None else "tokens without kinds"
+            self.error("E401", f"`{of}` are {what}, which hold nothing: only a kind with names does", thing.first.span)
+            return NEVER
+        return KindType(of)
+
     def inputs(self) -> None:
         for setting in self.composition.read(seating.Setting):
             name, span, default, numbers = setting.name, setting.entry.span, setting.default, self._range(setting.value)
             type_ = self.type(setting.value)
             if default is None and not type_.optional:
-                message = f"`{name}` needs a `default`: only a `{type_}?` may be left out"
+                message = f"`{name}` needs a `default`: only a `{self.model.word(type_)}?` may be left out"
                 self.error("E307", message, setting.first.span)
             value = self.setting_value(default, type_) if default is not None else None
             check = self.model.called(word(setting.check), span) or None
@@ -344,13 +383,14 @@ class _Things(Reader):
         return kind.range if kind is not None else None
 
     def setting_value(self, value: Value, type_: Type) -> plain_data.Value:
-        if isinstance(value, Scalar):
+        if isinstance(value, Scalar) and (not isinstance(type_, ListType | SetType) or isinstance(type_.of, KindType)):
             return self.cell_value(Cell(value.text, value.span), type_)
         if isinstance(value, Sequence) and isinstance(type_, CollectionType):
             items = [self.setting_value(item, type_.of) for item in value.items]
             return tuple(sorted(set(items)) if isinstance(type_, SetType) and None not in items else items)
         if type_ != NEVER:
-            self.error("E401", f"got a list, want {type_}", value.span)
+            got = f"`{value.text}`" if isinstance(value, Scalar) else "a list"
+            self.error("E401", f"got {got}, want {type_}", value.span)
         return None
 
     def events(self) -> None:
@@ -361,7 +401,11 @@ class _Things(Reader):
 
     def components(self) -> None:
         for thing in self.composition.read(things.Component):
-            cites, first = tuple(cite.text for cite in thing.cites), thing.first
+            cites, first, of = tuple(cite.text for cite in thing.cites), thing.first, thing.of
+            tokens = (name for name, kind in self.model.kinds.items() if kind.totals is not None)
+            if of is not None and of.text not in (known := {*tokens, *self.model.card_kinds}):
+                self.unknown("kind of tokens or cards", of.text, known, of.span)
+            count = self.model.number_of(word(of)) if thing.count is None else thing.count
             self.model.components[thing.name] = Component(
-                thing.name, thing.count, thing.about, cites, first.span, first.file
+                thing.name, count, word(of) or None, thing.about, cites, first.span, first.file
             )

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from interpreter.base import plain_data
 from interpreter.base.diagnostics import Note
+from interpreter.base.remedies import remove, write
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language.model import Model
@@ -22,6 +23,7 @@ from interpreter.language.types import (
     KindType,
     NeverType,
     NodeType,
+    PlaceType,
     SetType,
     TextType,
     Type,
@@ -50,6 +52,9 @@ class Reader(Reporter):
     def __init__(self, composition: Composition, report: Report, model: Model) -> None:
         self.composition, self.report, self.model = composition, report, model
 
+    def spoken(self, text: str) -> str:
+        return self.model.spoken(text)
+
     def section(self, name: str) -> Iterator[tuple[str, list[Entry]]]:
         """Yield the declarations of a section, each with its layers."""
         yield from self.composition.sections.get(name, {}).items()
@@ -67,9 +72,10 @@ class Reader(Reporter):
         """Report a name that is reserved by the language."""
         self.report(reserved(name, span))
 
-    def repeated(self, what: str, span: Span, first: Span) -> None:
+    def repeated(self, what: str, span: Span, first: Span, remedy: str | None = None) -> None:
         """Report what is given a second time."""
-        self.error("E501", f"{what} is given twice", span, None, Note("first given here", first))
+        help = remove(span, remedy or "remove this one")
+        self.error("E501", f"{what} is given twice", span, help, Note("first given here", first))
 
     def top(self) -> Span:
         """Return the position for errors about missing declarations: the top of the first file."""
@@ -142,11 +148,18 @@ class Reader(Reporter):
                         self._no_member(name, type_.of.name, members, cell.span)
                 indexes = [members.index(name) for name in names if name in members]
                 return tuple(sorted(set(indexes))) if isinstance(type_, SetType) else tuple(indexes)
-            case NodeType() if self.model.graph is not None and not (type_.optional and text == "-"):
-                names = [row.name for row in self.model.graph.nodes]
+            case CollectionType(of=IntType() | NodeType() | PlaceType() as of):
+                parts = text.split(",") if text != "-" else []
+                values = [self.cell_value(Cell(part.strip(), cell.span), of) for part in parts]
+                return tuple(sorted({*values} - {None}) if isinstance(type_, SetType) else values)
+            case NodeType() | PlaceType() if self.model.graph is not None and not (type_.optional and text == "-"):
+                graph, names = self.model.graph, [row.name for row in self.model.graph.nodes]
+                if isinstance(type_, PlaceType):
+                    names = [f"{names[place.node]} {place.number}" for place in graph.places]
                 if text in names:
                     return names.index(text)
-                self.unknown(f"{self.model.graph.node}", text, names, cell.span, code="E302")
+                what = "place" if isinstance(type_, PlaceType) else graph.node
+                self.unknown(what, text, names, cell.span, code="E302")
                 return None
             case TextType():
                 return text
@@ -158,7 +171,8 @@ class Reader(Reporter):
             return None
         got = f"`{text}`" if text else "nothing"
         is_number = isinstance(type_, IntType) and text[:1].isdigit()
-        remedy = "write a whole number without a unit" if is_number else None
+        whole = text[: len(text) - len(text.lstrip("0123456789"))]
+        remedy = write(cell.span, whole, "write a whole number without a unit") if is_number else None
         self.error("E401", f"got {got}, want {type_}", cell.span, remedy)
         return None
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from interpreter.base import plain_data
 from interpreter.base.diagnostics import Note
+from interpreter.base.remedies import add
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.base.yaml_values import word
@@ -20,11 +21,19 @@ from interpreter.reading.yaml import Scalar
 from interpreter.sections import things
 from interpreter.sections.declarations import Entry
 
-__all__ = ["Cards"]
+__all__ = ["Cards", "column_of"]
 
 MAXIMUM_CARDS = 5_000
 COPIES = "copies"
 """Column for the number of cards of a row, unless the kind has an attribute of this name."""
+
+
+def column_of(key: Scalar, layer: Entry) -> tuple[str, str]:
+    """Return the attribute that the name of a cell ends with, and the column for it: another one if the layer has
+    conditions."""
+    attribute = key.text.rpartition(",")[2].strip()
+    when = " and ".join(" ".join(condition.text.split()) for condition in layer.conditions)
+    return attribute, f"{attribute} if {when} ({layer.file})" if when else attribute
 
 
 class Cards(Reader):
@@ -34,9 +43,7 @@ class Cards(Reader):
         """Read the kinds of cards. Attributes may have types of other kinds, so names are read first."""
         cards = list(self.composition.read(things.Card))
         for card in cards:
-            carries = {key.text: word(token) for key, token in card.carries}
-            kind = CardKind(card.name, {}, word(card.key) or None, carries, card.first.span)
-            self.model.card_kinds[card.name] = kind
+            self.model.card_kinds[card.name] = CardKind(card.name, {}, word(card.key) or None, card.first.span)
         for card in cards:
             kind = self.model.card_kinds[card.name]
             kind.attributes.update(self.types(card.has))
@@ -70,8 +77,8 @@ class Cards(Reader):
                 self.error("E313", f"more than {MAXIMUM_CARDS:,} cards in this game", entry.span)
                 return
         for kind in self.model.card_kinds.values():
-            for key, cell in self._cells(kind):
-                self._cell(kind, key, cell)
+            for key, cell, layer in self._cells(kind):
+                self._cell(kind, key, cell, layer)
         for kind in self.model.card_kinds.values():
             if kind.key is None:
                 self._check_alike(kind)
@@ -80,14 +87,14 @@ class Cards(Reader):
     def _amended_columns(self, kind: CardKind) -> dict[str, Span]:
         """Return the columns with cells in later files, each with the position of its first cell."""
         columns: dict[str, Span] = {}
-        for key, _ in self._cells(kind):
-            columns.setdefault(key.text.rpartition(",")[2].strip(), key.span)
+        for key, _, layer in self._cells(kind):
+            columns.setdefault(column_of(key, layer)[1], key.span)
         return columns
 
-    def _cells(self, kind: CardKind) -> Iterator[tuple[Scalar, Scalar | None]]:
-        """Yield the cells in later files."""
+    def _cells(self, kind: CardKind) -> Iterator[tuple[Scalar, Scalar | None, Entry]]:
+        """Yield the cells in later files, with their layers."""
         for layer in self.composition.layers("cards", kind.name):
-            yield from layer.read(things.Card).cells
+            yield from ((key, cell, layer) for key, cell in layer.read(things.Card).cells)
 
     def _check_missing(self, kind: CardKind) -> None:
         """Report an attribute without a column that does not have a cell for each card."""
@@ -98,9 +105,10 @@ class Cards(Reader):
                 message = f"{kind.name} {row.key} has no `{column}`: neither a column nor a cell gives it"
                 self.error("E306", message, span, f"add `{example}`", Note("the card", row.span))
 
-    def _cell(self, kind: CardKind, name: Scalar, cell: Scalar | None) -> None:
-        """Apply a cell of a later file, named by the card's key and the column."""
-        key, _, column = (part.strip() for part in name.text.rpartition(","))
+    def _cell(self, kind: CardKind, name: Scalar, cell: Scalar | None, layer: Entry) -> None:
+        """Apply a cell of a later file, named by the card's key and the column. Without a condition, it covers those of
+        layers below that have one."""
+        key, (column, written) = name.text.rpartition(",")[0].strip(), column_of(name, layer)
         rows = [row for row in self.model.cards if row.kind == kind.name and kind.key is not None]
         known = [name for name in kind.attributes if name != kind.key]
         card = next((row for row in rows if str(row.key) == key), None)
@@ -114,7 +122,9 @@ class Cards(Reader):
             value = self.cell_value(Cell(cell.text, cell.span), kind.attributes[column])
             for at, row in enumerate(self.model.cards):
                 if row.kind == kind.name and row.key == card.key:
-                    self.model.cards[at] = replace(row, values={**row.values, column: value})
+                    covered = f"{column} if " if written == column else "("
+                    left = {key: value for key, value in row.values.items() if not key.startswith(covered)}
+                    self.model.cards[at] = replace(row, values={**left, written: value})
 
     def _check_alike(self, kind: CardKind) -> None:
         """Report different cards of a kind without a key: nothing could identify them."""
@@ -131,7 +141,7 @@ class Cards(Reader):
             return
         keys = [name for name, type_ in kind.attributes.items() if isinstance(type_, IntType | TextType)]
         own = [name for name in keys if len({row.values.get(name) for row in rows}) == len(rows)]
-        remedy = f"add `key: {own[0]}`" if own else "number them: `key: number` and `has: {number: int, …}`"
+        remedy = add(kind.span, f"key: {own[0]}") if own else "number them: `key: number` and `has: {number: int, …}`"
         message = f"different cards need a `key` that identifies each {kind.name}"
         self.error("E306", message, kind.span, remedy, Note("a different card", different.span))
 
@@ -154,7 +164,8 @@ class Cards(Reader):
             values = self.row(columns, row)
             key = values.get(kind.key) if kind.key else None
             if key is not None and key in seen:
-                self.repeated(f"{kind.name} {key}", row[0].span, seen[key])
+                remedy = "another version of a card is `cells` in a part with a `when`"
+                self.repeated(f"{kind.name} {key}", row[0].span, seen[key], remedy)
             seen.setdefault(key, row[0].span)
             copies = self._copies(row[at]) if at is not None and at < len(row) else 1
             self.model.cards.extend([CardRow(kind.name, key, values, row[0].span, copies)] * copies)

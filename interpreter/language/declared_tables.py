@@ -30,6 +30,8 @@ class Tables(Reader):
             name, layers = declared.name, declared.layers
             whole = [position for position, layer in enumerate(layers, 1) if layer.read(TableKeys).is_ is not None]
             if not whole:
+                if layers[0].covers is not None:
+                    continue  # it amends nothing, which is reported
                 self.error("E306", f"table `{name}` has no cells: give them as `is`", layers[0].span)
                 continue
             below, above = layers[: whole[-1]], layers[whole[-1] :]

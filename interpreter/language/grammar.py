@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from lark import Lark, Token
 
 __all__ = [
+    "MAXIMUM_DEPTH",
     "RESERVED_WORDS",
     "STARTS",
+    "DeepError",
     "MisalignedError",
     "MisplacedError",
     "ReservedError",
@@ -38,6 +40,19 @@ CONTINUATIONS = frozenset(
     | {"==", "!=", "<", "<=", ">", ">="}
 )
 """Tokens that continue a line: the line break after them is ignored."""
+
+
+MAXIMUM_DEPTH = 150
+
+
+class DeepError(Exception):
+    """Raised for a tree that is deeper than later passes can traverse. The parser itself does not recurse. It stops at
+    once, because to free a tree of thousands of levels exhausts the stack of a browser. ``place`` is where it begins.
+    """
+
+    def __init__(self, place: int) -> None:
+        super().__init__(place)
+        self.place = place
 
 
 class ReservedError(Exception):
@@ -74,8 +89,19 @@ def grammar(*, strict: bool = False, cached: bool = True) -> Lark:
     """Return the parser, from cached tables if they are valid. ``strict`` also proves that no two terminals collide; it
     is slow and meant for tests.
     """
-    from lark import Lark
+    from lark import Lark, Token, Tree
     from lark.indenter import DedentError, Indenter
+
+    class Bounded(Tree[Token]):
+        """Tree that knows its height, at most :data:`MAXIMUM_DEPTH`."""
+
+        def __init__(self, data: str, children: list[Token | Tree[Token] | None]) -> None:
+            super().__init__(data, children)  # type: ignore[arg-type]
+            trees = [child for child in children if isinstance(child, Bounded)]
+            self.height: int = 1 + max([child.height for child in trees], default=0)
+            if self.height > MAXIMUM_DEPTH:
+                first = next(child for child in trees if child.height == MAXIMUM_DEPTH)
+                raise DeepError(0 if first.meta.empty else first.meta.start_pos)
 
     class Layout(Indenter):
         NL_type = "_NL"
@@ -89,7 +115,9 @@ def grammar(*, strict: bool = False, cached: bool = True) -> Lark:
         always_accept = ("_NL", "NAME")
 
         def process(self, stream: Iterator[Token]) -> Iterator[Token]:
-            yield from super().process(self._joined(stream))  # type: ignore[no-untyped-call]
+            """Take each text on its own, since several threads may parse at the same time."""
+            own = Layout()
+            yield from Indenter.process(own, own._joined(stream))  # type: ignore[no-untyped-call]
 
         def _joined(self, stream: Iterator[Token]) -> Iterator[Token]:
             """Drop the line breaks after tokens that continue a line."""
@@ -108,7 +136,7 @@ def grammar(*, strict: bool = False, cached: bool = True) -> Lark:
                 raise MisalignedError(token.end_pos or 0) from None
 
     text, layout = grammar_text(), Layout()
-    parser = cached_parser(text, layout) if cached and not strict else None
+    parser = cached_parser(text, layout, Bounded) if cached and not strict else None
     if parser is not None:
         return parser
     parser = Lark(
@@ -116,6 +144,7 @@ def grammar(*, strict: bool = False, cached: bool = True) -> Lark:
         parser="lalr",
         start=STARTS,
         postlex=layout,
+        tree_class=Bounded,
         propagate_positions=True,
         maybe_placeholders=True,
         strict=strict,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Literal, TypeAlias, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from interpreter.base.plain_data import Value
 from interpreter.base.source import Span
@@ -15,7 +16,9 @@ from interpreter.base.tree import parts
 from interpreter.language import core
 from interpreter.language.text_facts import TextFacts, facts_of
 from interpreter.language.types import (
+    BOOL,
     BoolType,
+    CardHolderType,
     CardType,
     IntType,
     KindType,
@@ -33,24 +36,43 @@ _NAMED_KEY = re.compile(r"(-?)(?:who\.(\w+)|(\w+)\(who\))")
 
 
 class Kind(Struct, frozen=True):
-    """A closed set of names, or a range of whole numbers. ``totals`` is the number of tokens of each member."""
+    """A closed set of names, or a range of whole numbers. ``totals`` is the number of tokens of each member;
+    none if it follows from what is laid out."""
 
     name: str
     members: tuple[str, ...]
     span: Span
     range: tuple[int, int] | None = None
-    totals: tuple[int, ...] | None = None
+    totals: tuple[int | None, ...] | None = None
     unit: bool = False
 
 
 class CardKind(Struct, frozen=True):
-    """A kind of card: its attributes, the attribute that identifies a card, and the pools that each card carries."""
+    """A kind of card: its attributes, and the attribute that identifies a card."""
 
     name: str
     attributes: dict[str, Type]
     key: str | None
-    carries: dict[str, str]
     span: Span
+    versions: dict[str, dict[str, core.Expression]] = {}
+    """Conditions under which an attribute has the values of another column, by the name of the column."""
+
+    @property
+    def columns(self) -> dict[str, Type]:
+        """Return the types of the values in its rows: its attributes, and their versions."""
+        versions = {column: name for name, guards in self.versions.items() for column in guards}
+        return self.attributes | {column: self.attributes[name] for column, name in versions.items()}
+
+
+def versioned(static: core.Static, versions: Mapping[str, core.Expression]) -> core.Expression:
+    """Return an attribute of a card with the values that it has under some conditions, the uppermost first."""
+    kind, value = static.attribute.partition(".")[0], cast("core.Expression", static)
+    for column, guard in versions.items():
+        there = replace(static, attribute=f"{kind}.{column}?", type=BOOL)
+        test = core.Logic("and", there, guard, type=BOOL, span=static.span)
+        other = replace(static, attribute=f"{kind}.{column}")
+        value = core.Condition(other, test, value, type=static.type, span=static.span)
+    return value
 
 
 class CardRow(Struct, frozen=True):
@@ -82,12 +104,14 @@ class NodeRow(Struct, frozen=True):
 
 
 class LinkRow(Struct, frozen=True):
-    """A link between two nodes, in the printed direction."""
+    """A link between two nodes, in the printed direction. In the other, attributes have the values of ``back``, if
+    any."""
 
     a: int
     b: int
     values: dict[str, Value]
     span: Span
+    back: dict[str, Value] = {}
 
 
 class PlaceRow(Struct, frozen=True):
@@ -125,25 +149,26 @@ class GraphDecl(Struct, frozen=True):
     __hash__ = object.__hash__  # derived data is cached for this object
 
 
-Owner = Literal["", "seat", "card", "place", "node", "link"]
-
-
 class Group(Struct, frozen=True):
-    """A group of cells of the state: one cell, or one for each owner.
+    """A group of cells of the state: one cell, or one for each ``owner``, which is a thing of a type. Cards of other
+    kinds have cells too, which stay empty.
 
     ``type`` is the holder or value type. ``start`` is the initial value; if it is None, ``starts`` says whether the
-    cell is empty, holds ``all`` cards or the ``rest`` of the tokens. ``seen`` says who may see the content; ``range``
-    bounds hidden numbers where worlds are drawn. ``section`` declares it; empty for cells of the language.
+    cell is empty, holds ``all`` cards or the ``rest`` of the tokens. ``seen`` says who may see the content; by a rule,
+    ``sees`` is that over the seat that looks and the owner. ``range`` bounds hidden numbers where worlds are drawn.
+    ``section`` declares it; empty for cells of the language. ``most`` is the largest number of items. ``count`` says
+    whether everybody sees how many a hidden list has. ``in_page`` says whether pages show it.
     """
 
     name: str
-    owner: Owner
+    owner: Type | None
     type: Type
     span: Span
     file: str
     order: str = "kept"
     rank: core.Expression | None = None
-    seen: Literal["everyone", "owner", "no one"] = "everyone"
+    seen: str = "everyone"
+    sees: core.Expression | None = None
     top_shows: core.Expression | None = None
     starts: Literal["empty", "all", "rest", "value"] = "empty"
     start: core.Expression | None = None
@@ -153,6 +178,19 @@ class Group(Struct, frozen=True):
     spaces: str | None = None
     range: tuple[int, int] | None = None
     section: str = ""
+    most: int | None = None
+    count: Literal["hidden", "shown"] = "hidden"
+    in_page: bool = True
+
+    @property
+    def own_name(self) -> str:
+        """Return the name without that of the owner's type: of `cart.load`, `load`."""
+        return self.name.rpartition(".")[2]
+
+    @property
+    def is_counted(self) -> bool:
+        """Return whether everybody sees the number of items: of zones, and of lists and sets that show it."""
+        return isinstance(self.type, CardHolderType) or self.count == "shown"
 
 
 class Role(Struct, frozen=True):
@@ -271,10 +309,11 @@ class Law(Struct, frozen=True):
 
 
 class Component(Struct, frozen=True):
-    """Component in the box."""
+    """Component in the box. ``of`` is the kind of tokens or cards that it is, if they are declared."""
 
     name: str
     count: int | None
+    of: str | None
     about: str
     cites: tuple[str, ...]
     span: Span
@@ -294,7 +333,8 @@ RuleBody: TypeAlias = core.Expression | tuple[core.Step, ...] | tuple[core.Requi
 class RuleLayer(Text, frozen=True):
     """One checked layer of a rule. ``body`` is an expression (a one-line `is`), steps, or requirements.
 
-    ``when`` is the guard: if it is false, the call goes to the layer below.
+    ``when`` is the guard: if it is false, the call goes to the layer below. ``discloses`` names hidden things
+    of which it tells on purpose.
     """
 
     rule: str
@@ -312,6 +352,7 @@ class RuleLayer(Text, frozen=True):
     covers: str = ""
     part: str = ""
     local_types: tuple[Type, ...] = ()
+    discloses: tuple[str, ...] = ()
 
     @property
     def steps(self) -> tuple[core.Step, ...]:
@@ -450,28 +491,17 @@ class Guard(Struct, frozen=True):
     local_count: int
 
 
-class Sum(Struct, frozen=True):
-    """Input of a calculator: things of a type, bound to ``local``, each with its cost. The rule ``then`` takes one on a
-    copy of the game."""
-
-    name: str
-    type: Type
-    local: int
-    costs: core.Expression
-    then: str = ""
-
-
-PanelForm = Literal["graph", "cards", "tokens", "track", "printed", "columns", "sums"]
+PanelForm = Literal["graph", "cards", "tokens", "track", "scale", "printed", "columns"]
 PanelPlace = Literal["status", "board", "side", "window"]
 
 
 class Panel(Text, frozen=True):
     """Panel of the table in a browser. ``form`` says what it shows.
 
-    Local 0 is the seat that looks at it. ``shown`` is the cards, the tokens or the track. Columns have a row for each
-    item of ``rows``. ``marks`` are key values of the ``printed`` table. ``opens`` lists phases and decisions that open
-    the window; ``answers`` lists decisions, each with the mark that is picked. With ``leads``, row headers open that
-    window.
+    Local 0 is the seat that looks at it. ``shown`` is the cards, the tokens, the track or the value of a scale, which
+    has ``lines``. Columns have a row for each item of ``rows``. ``marks`` are key values of the ``printed`` table.
+    ``opens`` lists phases and decisions that open the window; ``answers`` lists decisions, each with the mark that is
+    picked. With ``leads``, row headers open that window.
     """
 
     name: str
@@ -485,12 +515,32 @@ class Panel(Text, frozen=True):
     columns: tuple[tuple[str, core.Expression], ...] = ()
     printed: str = ""
     marks: tuple[tuple[str, core.Expression], ...] = ()
-    sums: tuple[Sum, ...] = ()
     opens: tuple[str, ...] = ()
     answers: tuple[tuple[str, str], ...] = ()
     leads: str = ""
     cites: tuple[str, ...] = ()
     local_count: int = 0
+    lines: tuple[tuple[str, core.Expression], ...] = ()
+    per_row: int = 0
+    compact: bool = False
+    picks: core.Expression | None = None
+
+    @property
+    def heads(self) -> tuple[str, ...]:
+        """Names of its columns and lines, which have words."""
+        return tuple(name for name, _ in (*self.columns, *self.lines))
+
+
+class Mark(Text, frozen=True):
+    """Label on the ``items``, whose text is `marks.NAME`. ``during`` is the decision or procedure without which it is
+    not shown. ``bound`` are its locals: the seat that looks, what the decision or procedure holds, and the thing."""
+
+    name: str
+    items: core.Expression
+    during: str
+    bound: tuple[tuple[str, Type], ...]
+    colour: str
+    local_count: int
 
 
 class MeasureKey(Struct, frozen=True):
@@ -522,14 +572,19 @@ class Measure(Text, frozen=True):
     @property
     def is_numbered(self) -> bool:
         """Return whether its keys, apart from a seat, are numbers; these have an order, unlike cards that print one."""
-        return all(isinstance(key.type, IntType) for place, key in enumerate(self.keys) if place != self.seat)
+        return all(place in (self.seat, *self.numbers) for place in range(len(self.keys)))
 
-    @property
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """Indices of its keys that are numbers."""
+        return tuple(place for place, key in enumerate(self.keys) if isinstance(key.type, IntType))
+
+    @cached_property
     def seat(self) -> int | None:
         """Index of the first key that is a seat, or None."""
         return next((place for place, key in enumerate(self.keys) if isinstance(key.type, SeatType)), None)
 
-    @property
+    @cached_property
     def things(self) -> tuple[MeasureKey, ...]:
         """Its keys other than that seat."""
         return tuple(key for place, key in enumerate(self.keys) if place != self.seat)
@@ -567,6 +622,10 @@ class Model(Struct):
     phase_guards: tuple[Guard | None, ...] = ()
     """Condition of each phase, or None: the phase is skipped if the condition is false."""
     setup: str = ""
+    checks: tuple[str, ...] = ()
+    """Verdicts that must permit a game, lowest file first."""
+    amended: Mapping[tuple[str, str], Mapping[str, tuple[str, ...]]] = {}
+    """Statements that files cite for their parts of an alternative, by decision and alternative, then by file name."""
     ranking: tuple[core.Expression, ...] = ()
     ranking_cites: tuple[str, ...] = ()
     says: dict[str, dict[str, Phrase]] = {}
@@ -577,10 +636,15 @@ class Model(Struct):
     """Types of parameters, by the file that says them and by name."""
     panels: list[Panel] = []
     """Panels of the table in a browser, in order; empty if none are declared."""
+    marks: list[Mark] = []
     faces: dict[str, dict[str, Phrase]] = {}
     """Card faces, by kind of card and part of the face."""
     colours: dict[str, dict[str, str]] = {}
     """Colours of the members of kinds."""
+    icons: dict[str, dict[str, str]] = {}
+    """Paths of the icons of members of kinds."""
+    plain: dict[str, str] = {}
+    """Words for colours of cards whose face gives none, by kind of card."""
     picture: dict[str, Phrase] = {}
     grid: bool = False
     """True if pictures keep nodes at the exact positions of the map, as adjacent fields."""
@@ -591,9 +655,35 @@ class Model(Struct):
 
     __hash__ = object.__hash__  # derived data is cached for this object
 
+    @property
+    def all_checks(self) -> list[str]:
+        """Return the verdicts that are asked before a game begins: those of settings, then those of files."""
+        return [*(setting.check for setting in self.settings.values() if setting.check is not None), *self.checks]
+
+    def word(self, type_: Type) -> str:
+        """Return the author's word for a type."""
+        return self.spoken(str(type_))
+
+    def spoken(self, text: str) -> str:
+        """Return a text with the author's word for a node, but as it is in backticks."""
+        word = self.graph.node if self.graph is not None else "node"
+        return re.sub(r"`[^`]*`|\bnode\b", lambda found: word if found[0] == "node" else found[0], text)
+
+    def spoken_group(self, group: Group) -> str:
+        """Return the name of a group of cells for readers: `money`, `cart.load`, or `NODE.owner` with the word for a
+        node."""
+        return group.name.replace("node.", f"{self.word(NodeType())}.", 1) if group.owner == NodeType() else group.name
+
     def is_unit(self, kind: str) -> bool:
         """Return whether the token has no kinds: an amount of it is a number, not a bag."""
         return kind in self.kinds and self.kinds[kind].unit
+
+    def number_of(self, name: str) -> int | None:
+        """Return the number of tokens or cards of a kind; none if it follows from what is laid out."""
+        totals = self.kinds[name].totals if name in self.kinds else None
+        if totals is None:
+            return sum(card.kind == name for card in self.cards)
+        return None if None in totals else sum(total or 0 for total in totals)
 
     def members(self, kind: str) -> tuple[str, ...]:
         """Return the members of a kind in the order of their numbers; none for an unknown kind."""

@@ -101,12 +101,14 @@ class Call(Node, frozen=True):
 
 
 class Drawn(Node, frozen=True):
-    """``pick from items as chance``: a random item. ``shuffled items as chance``: all items in a random order. Allowed
-    only as the whole value that a statement assigns, moves or returns."""
+    """``pick from items as chance``: a random item. ``shuffled items as chance``: all items in a random order.
+    ``roll number from items as chance``: a list of random items. Allowed only as the whole value that a statement
+    assigns, moves or returns."""
 
-    how: Literal["pick", "shuffled"]
+    how: Literal["pick", "shuffled", "roll"]
     items: Expr
     chance: str
+    number: Expr | None = None
 
 
 class Aggregate(Node, frozen=True):
@@ -249,15 +251,6 @@ class Let(Node, frozen=True):
     name: str
     type: Type | None
     value: Expr
-
-
-class Roll(Node, frozen=True):
-    """``let name = roll number from items as chance``: a list of ``number`` random picks from the same items."""
-
-    name: str
-    number: Expr
-    items: Expr
-    chance: str
 
 
 class Assign(Node, frozen=True):
@@ -431,7 +424,6 @@ class Keep(Node, frozen=True):
 
 Statement = (
     Let
-    | Roll
     | Assign
     | Add
     | Remove
@@ -543,7 +535,6 @@ NEW_LOCALS: dict[type[object], str] = {
     Let: "name",
     ListComprehension: "variable",
     Parameter: "name",
-    Roll: "name",
     TestLet: "name",
 }
 """Fields that are names of new locals."""

@@ -8,15 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.lazy import Scoped
 from interpreter.base.plain_data import Value
 from interpreter.base.source import Excerpt
 from interpreter.language import nodes
-from interpreter.language.grammar import MisalignedError, MisplacedError, ReservedError, Start, grammar
+from interpreter.language.grammar import (
+    MAXIMUM_DEPTH,
+    DeepError,
+    MisalignedError,
+    MisplacedError,
+    ReservedError,
+    Start,
+    grammar,
+)
 from interpreter.language.resolve import Texts
 from interpreter.language.syntax_errors import code_of, misread, reserved
 
@@ -26,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Trees",
     "checked_texts",
-    "is_remembering",
     "parse_alternatives",
     "parse_as",
     "parse_condition",
@@ -40,19 +47,19 @@ __all__ = [
     "parse_verdict",
     "read_once",
     "remembered",
+    "remembering",
 ]
 
 T = TypeVar("T")
 Parse: TypeAlias = Callable[[Excerpt], tuple[T | None, list[Diagnostic]]]
 
-MAXIMUM_DEPTH = 150
 MAXIMUM_LENGTH = 50_000
 MAXIMUM_LINE = 2_000
 
 
 def parse_as(start: Start, text: Excerpt) -> tuple[nodes.Node | None, list[Diagnostic]]:
     """Parse text with a start rule of the grammar."""
-    cache = _trees.get()
+    cache = remembering.value
     if cache is None:
         return _read(start, text)
     if (start, text) not in cache:
@@ -96,13 +103,13 @@ def _read(start: str, text: Excerpt) -> tuple[nodes.Node | None, list[Diagnostic
     if rejection:
         return None, [rejection]
     try:
-        tree = _tree(start, text.text.rstrip() + "\n")
-        rejection = _too_deep(text, tree)
-        if rejection:
-            return None, [rejection]
-        return cast(nodes.Node, Builder(text).build(tree)), []
+        return cast(nodes.Node, Builder(text).build(_tree(start, text.text.rstrip() + "\n"))), []
     except (UnexpectedCharacters, UnexpectedToken, MisalignedError) as error:
         return None, [misread(text, error)]
+    except DeepError as error:
+        message = f"a rule nested more than {MAXIMUM_DEPTH} levels deep"
+        place = text.span(error.place, error.place + 1)
+        return None, [Diagnostic("E204", message, place, help="name parts of it with `let`")]
     except MisplacedError as error:
         return None, [Diagnostic("E202", error.message, error.span)]
     except ReservedError as error:
@@ -129,7 +136,7 @@ class Trees(dict[tuple[str, Excerpt | str], Value]):
         self.of_values.clear()
 
 
-_trees: ContextVar[Trees | None] = ContextVar("trees", default=None)
+remembering = Scoped[Trees | None]("trees", None)
 
 
 @contextmanager
@@ -139,20 +146,17 @@ def remembered(trees: Trees | None = None) -> Iterator[None]:
     Use it to check the same texts repeatedly: in several rulesets, or after each change of a file. Without ``trees``,
     the enclosing cache is used, if there is one, else a new one.
     """
-    active = _trees.get() if trees is None else trees
+    active = remembering.value if trees is None else trees
     trees = Trees() if active is None else active
     if len(trees) > MOST_TREES:
         trees.clear()
-    token = _trees.set(trees)
-    try:
+    with remembering(trees):
         yield
-    finally:
-        _trees.reset(token)
 
 
 def read_once(value: object, read: Callable[[], T], how: object) -> T:
     """Return the result of reading a YAML value, from the cache if the same value was read in the same way."""
-    trees = _trees.get()
+    trees = remembering.value
     if trees is None:
         return read()
     key = id(value), how
@@ -163,17 +167,12 @@ def read_once(value: object, read: Callable[[], T], how: object) -> T:
 
 def checked_texts() -> Texts:
     """Return the cache of checked texts; outside of :func:`remembered`, an empty one."""
-    trees = _trees.get()
+    trees = remembering.value
     return trees.checked if trees is not None else Texts()
 
 
-def is_remembering() -> bool:
-    """Return whether a cache of parse results is active."""
-    return _trees.get() is not None
-
-
 def _tree(start: str, text: str) -> Tree[Token]:
-    cache = _trees.get()
+    cache = remembering.value
     tree = cache.get((start, text)) if cache is not None else None
     if tree is None:
         tree = grammar().parse(text, start=start)
@@ -201,19 +200,4 @@ def _unreadable(text: Excerpt) -> Diagnostic | None:
             place = text.span(offset + line.index("\t"), offset + line.index("\t") + 1)
             return Diagnostic("E203", "a tab in rule text; indent with spaces", place)
         offset += len(line) + 1
-    return None
-
-
-def _too_deep(text: Excerpt, tree: Tree[Token]) -> Diagnostic | None:
-    """Reject a tree so deep that traversing it could exhaust Python's stack. The parser itself does not recurse."""
-    from lark import Tree
-
-    open_trees = [(tree, 1)]
-    while open_trees:
-        branch, depth = open_trees.pop()
-        if depth > MAXIMUM_DEPTH:
-            start = 0 if branch.meta.empty else branch.meta.start_pos
-            message = f"a rule nested more than {MAXIMUM_DEPTH} levels deep"
-            return Diagnostic("E204", message, text.span(start, start + 1), help="name parts of it with `let`")
-        open_trees.extend((child, depth + 1) for child in branch.children if isinstance(child, Tree))
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.remedies import Remedy
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 
@@ -19,7 +20,12 @@ class Reporter:
     report: Report
 
     def error(self, code: str, message: str, span: Span, help: str | None = None, *notes: Note) -> None:
-        self.report(Diagnostic(code, message, span, notes, help))
+        said = help if isinstance(help, Remedy) or help is None else self.spoken(help)
+        self.report(Diagnostic(code, self.spoken(message), span, notes, said))
+
+    def spoken(self, text: str) -> str:
+        """Return the text of a message in the author's words, where they are known."""
+        return text
 
     def unknown(
         self,

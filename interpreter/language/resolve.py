@@ -18,7 +18,7 @@ from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.plain_data import Value
 from interpreter.base.source import NOWHERE, Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.language import nodes
+from interpreter.language import core, nodes
 from interpreter.language.model import CardKind, Event, GraphDecl, Group, Kind, Model, Signature, Signatures, Table
 from interpreter.language.reporter import Report
 from interpreter.language.scope import Frame, Variable
@@ -266,12 +266,7 @@ class Names:
 
     def bind_group(self, span: Span, group: Group) -> None:
         """Note a group of cells."""
-        match group.owner:
-            case "card":
-                kind, _, name = group.name.partition(".")
-                self.bind(span, "attributes", name, kind)
-            case _:
-                self.bind(span, group.section or "language", group.name)
+        self.bind(span, group.section or "language", group.name)
 
     # --- values
 
@@ -282,8 +277,14 @@ class Names:
 
     def group_of(self, owner: Type, name: str) -> Group | None:
         """Return the group of cells with a name that belongs to things of a type."""
-        groups = (self.group(key) for key in (name, f"{owner_word(owner)}.{name}"))
-        return next((group for group in groups if group is not None and group.owner == owner.word), None)
+        is_short = isinstance(owner, SeatType) or (name == "piece" and isinstance(owner, PlaceType))
+        group = self.group(name if is_short else f"{owner_word(owner)}.{name}")
+        return group if group is not None and group.owner == owner.sure else None
+
+    @_lookup(_same)
+    def is_belonging(self, name: str) -> bool:
+        """Return whether a name is that of something that things of a type have, apart from what is printed."""
+        return any(group.own_name == name for group in self.model.groups.values() if group.owner is not None)
 
     @_lookup(_same)
     def setting(self, name: str) -> Type | None:
@@ -358,8 +359,8 @@ class Names:
             of = KindType(name)
         elif name == "card" or name in model.card_kinds:
             of = CardType("" if name == "card" else name)
-        elif model.graph is not None and name == model.graph.node:
-            of = NODE
+        elif model.graph is not None:
+            of = NODE if name == model.graph.node else PLACE if name == PLACE.word else None
         return (tuple(model.values(of)), of) if of is not None else None
 
     @_lookup(_placeless)
@@ -415,8 +416,14 @@ class Names:
         return next((number for number, row in enumerate(nodes) if row.name == name), None)
 
     @_lookup(_pairs)
+    def versions(self, of: Type, attribute: str) -> Mapping[str, core.Expression]:
+        """Return the conditions under which an attribute of cards has the values of another column."""
+        kind = self.model.card_kinds.get(of.name) if isinstance(of, CardType) else None
+        return kind.versions.get(attribute, {}) if kind is not None else {}
+
+    @_lookup(_pairs)
     def attributes(self, of: Type) -> Mapping[str, Type]:
-        """Return the printed attributes of things of a type."""
+        """Return the attributes of things of a type that are printed or of the language."""
         graph = self.model.graph
         match of:
             case CardType():
@@ -429,7 +436,7 @@ class Names:
             case NodeType() if graph:
                 return {**graph.attributes, "places": ListType(PLACE)}
             case PlaceType() if graph:
-                return {**graph.place, graph.node: NODE, "number": INT}
+                return {**graph.place, graph.node: NODE, "number": INT, "piece": PieceType(optional=True)}
             case LinkType() if graph:
                 return {**graph.link, "from": NODE, "to": NODE}
             case _:
@@ -491,8 +498,8 @@ class Names:
 
 
 def owner_word(type_: Type) -> str:
-    """Return the word before the dot in names of attributes of a type: the kind of a card, else the form."""
-    return type_.name if isinstance(type_, CardType) else type_.word
+    """Return the word before the dot in names of attributes of a type: the kind, else the form."""
+    return type_.name if isinstance(type_, CardType | KindType) else type_.word
 
 
 # --- types -----------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.remedies import write
 from interpreter.base.source import Excerpt, Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language.grammar import MisalignedError, grammar
@@ -65,13 +66,17 @@ REMEDIES: tuple[tuple[str, str], ...] = (
         r"\bshuffled +[a-z_\[]",
         "`shuffled` must be the whole value of `let`, `=`, `add`, `move` or `return`: `let order = shuffled … as …`",
     ),
-    (r"\broll +\S.* from\b", "use `roll` with a new name: `let dice = roll 5 from …`"),
+    (
+        r"\broll +\S.* from\b",
+        "`roll` must be the whole value of `let`, `=`, `add`, `move` or `return`: `let dice = roll 5 from … as …`",
+    ),
     (r"\bif\b.*\bthen\b", "a value is `a if test else b`; a block opens with `if test:`"),
     (r"^ *\([\w:., ?]*\)( *->[^:]*)?:|->", "the head of a rule is its key: `price_of(kind, number) -> int:`"),
     (r"\b(list|set|bag)[\[(<]", "write `{} of …`"),
     (r"\bmove +[0-9]+ +([a-z_]\w*)", "write `3 of {}`, or the number alone for a token without kinds"),
     (r"^ *choose +([a-z_]\w*) *:", "say who decides: `choose {} by who:`"),
     (r"^ *[a-z_]\w* +or\b", "write several alternatives on lines of their own, indented below `either:`"),
+    (r"^ *(or|and|otherwise|div|mod|[*+])(?!\w).*", "end the line above with `{}`: it goes on after an operator"),
 )
 STATEMENTS = frozenset(
     {"add", "at", "choose", "elif", "else", "end", "for", "if", "let", "move", "note", "remove", "return", "reveal"}
@@ -262,11 +267,12 @@ def _likelihood(word: str) -> tuple[int, str]:
 
 
 def _remedy(text: Excerpt, token: Token, start: int, accepted: set[str]) -> str | None:
-    entry = _entry(REMEDIES, text, start)
+    entry = _entry(REMEDIES, text, start) or _entry(REMEDIES[-1:], text, token.end_pos or 0)
     if entry:
         return entry[2]
     if token.type == "EQUAL" or (accepted >= ASSIGNING and token == "=="):
-        return "`==` compares, `=` assigns"
+        words = "`==` compares, `=` assigns"
+        return write(text.span(start, start + 1), "==", words) if token.type == "EQUAL" else words
     if "a name" in accepted and token.type != "NAME" and token.isalpha():
         return f"`{token}` is a keyword here; take another name"
     if "require" in accepted:
@@ -324,7 +330,9 @@ def _open_bracket(text: str) -> int | None:
 
 def _needless_indentation(text: Excerpt, place: int) -> Diagnostic:
     message = "this line is indented deeper than the one above it, which opens no block"
-    return Diagnostic("E203", message, _rest_of_line(text, place), help="a line that opens a block ends with `:`")
+    entry = _entry(REMEDIES[-1:], text, place)
+    help = entry[2] if entry else "a line that opens a block ends with `:`"
+    return Diagnostic("E203", message, _rest_of_line(text, place), help=help)
 
 
 def _bad_indentation(text: Excerpt, place: int) -> Diagnostic:

@@ -7,6 +7,7 @@ not match the grammar or Lark, they are computed and put into the cache folder.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from hashlib import blake2b
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -23,8 +24,8 @@ __all__ = ["FILE", "cache_tables", "cached_parser", "tables_of"]
 FILE = "grammar.json"
 
 
-def cached_parser(grammar: str, layout: PostLex) -> Lark | None:
-    """Return a parser from cached tables, or None if none match the grammar and the installed Lark."""
+def cached_parser(grammar: str, layout: PostLex, trees: Callable[..., object] | None) -> Lark | None:
+    """Return a parser that makes such trees from cached tables, or None if none match the grammar and Lark."""
     from lark import Lark
 
     cached = _shipped(grammar) or _cached(grammar)
@@ -33,7 +34,7 @@ def cached_parser(grammar: str, layout: PostLex) -> Lark | None:
     data, memo = cached["data"], {int(key): value for key, value in cached["memo"].items()}
     table = data["parser"]["parser"]  # JSON turned the numbers of states into texts
     table["states"] = {int(key): value for key, value in table["states"].items()}
-    parser: Lark = Lark._load_from_dict(data, memo, postlex=layout)  # type: ignore[no-untyped-call]
+    parser: Lark = Lark._load_from_dict(data, memo, postlex=layout, tree_class=trees)  # type: ignore[no-untyped-call]
     return parser
 
 
@@ -77,7 +78,7 @@ def tables_of(grammar: str, parser: Lark) -> str:
     from lark.lexer import TerminalDef
 
     data, memo = parser.memo_serialize([TerminalDef, Rule])
-    data["options"]["postlex"] = None
+    data["options"] |= {"postlex": None, "tree_class": None}
     return json.dumps({"of": _of(grammar), "data": data, "memo": memo}, separators=(",", ":")) + "\n"
 
 

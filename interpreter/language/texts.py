@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar, cast
 
 from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.remedies import insert
 from interpreter.base.source import Excerpt
 from interpreter.language import nodes
 from interpreter.language.parse import parse_condition, parse_expression, parse_type, read_once
@@ -70,7 +71,9 @@ def template_parts(value: Scalar, report: Report) -> list[str | nodes.Expr]:
         inside, closing, behind = after.partition("}")
         start = offset + len(before) + 1
         if not closing:
-            report(Diagnostic("E205", "`{` without `}`", text.span(start - 1, start)))
+            name = len(after) - len(after.lstrip("abcdefghijklmnopqrstuvwxyz_."))
+            close = insert(text.file, text.offset(start + name), "}", "write `}` behind the name")
+            report(Diagnostic("E205", "`{` without `}`", text.span(start - 1, start), help=close))
             break
         number, *forms = inside.split("|")
         tree, diagnostics = parse_expression(text.part(start, start + len(number)))

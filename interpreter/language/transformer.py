@@ -130,7 +130,7 @@ class Builder:
 
     # --- types
 
-    plain_type = _only
+    plain_type = type_in_brackets = _only
 
     # --- statements
 
@@ -143,6 +143,7 @@ class Builder:
     let_plain = _node(nodes.Let, "name value", type=None)
     pick = _node(nodes.Drawn, "items chance", how="pick")
     shuffled = _node(nodes.Drawn, "items chance", how="shuffled")
+    roll = _node(nodes.Drawn, "number items chance", how="roll")
     assign, increase, decrease = (_node(nodes.Assign, "target value", operator=sign) for sign in ("=", "+=", "-="))
     move_some = _node(nodes.Move, "what target", source=None)
     move_all = _node(nodes.Move, "source target", what=None)

@@ -40,28 +40,38 @@ def asks_of(model: Model) -> Iterator[core.Ask]:
 
 
 def sayable(
-    model: Model, boards: Mapping[str, Iterable[str]], panels: Mapping[str, Iterable[str]]
+    model: Model, boards: Mapping[str, Iterable[str]], panels: Mapping[str, Iterable[str]], measures: Iterable[str]
 ) -> dict[str, list[tuple[str, Type]]]:
     """Return the keys of texts, each with the variables that its template can use. ``boards`` and ``panels`` map names
-    to columns."""
+    to columns; ``measures`` are names."""
     keys = dict(model.alternatives)
     keys |= {event.name: list(event.fields.items()) for event in model.events.values()}
     keys |= {name: [] for name in (*model.phases, "round", "game")}
     keys |= _OWN_WORDS
-    keys |= {f"card.{kind}": [("card", CardType(kind))] for kind in model.card_kinds}
+    for kind in model.card_kinds:
+        keys[f"card.{kind}"] = [("card", CardType(kind))]
+        keys |= {f"faces.{kind}.{part}": [(kind, CardType(kind))] for part in ("title", "left", "right", "note")}
     keys[f"title.{model.id}"] = []
+    keys |= {f"settings.{name}{part}": [] for name in model.settings for part in ("", ".about")}
     for kind in (*model.kinds, "role", "phase"):
         keys |= {f"{kind}.{name}": [] for name in model.members(kind)}
     for ask in asks_of(model):
         keys[f"decision.{ask.name}"] = []
         keys |= {f"decision.{ask.name}.{name}": [] for name, _ in ask.context}
+        for option in ask.options:
+            terms = [f"button.{{}}{option.name}", *(f"slot.{{}}{choice.name}" for choice in option.choices)]
+            keys |= {term.format(of): [] for term in terms for of in ("", f"{ask.name}.")}
         keys[f"asks.{ask.name}"] = [("actor", SEAT), *((name, value.type) for name, value in ask.context)]
     for board, columns in boards.items():
         keys[f"boards.{board}"] = []
         keys |= {f"boards.{board}.{column}": [] for column in columns}
+    keys |= {f"marks.{mark.name}": list(mark.bound) for mark in model.marks}
     for panel, columns in panels.items():
         keys[f"table.{panel}"] = []
         keys |= {f"table.{panel}.{column}": [] for column in columns}
+    keys |= {f"measures.{name}": [] for name in measures}
+    verdicts = (rule for rule in model.rules.values() if rule.form == "permits")
+    keys |= {f"refused.{rule.top.spoken}": list(rule.parameters) for rule in verdicts}
     keys |= {f"result.{name}": [] for name in model.key_names if _NAME.fullmatch(name)}
     keys |= {f"{section}.{name}": [] for section in TITLED for name in getattr(model, section)}
     return keys
@@ -70,4 +80,5 @@ def sayable(
 def sayable_in(model: Model) -> dict[str, list[tuple[str, Type]]]:
     """Return the keys of texts of a checked ruleset, as :func:`sayable` does."""
     boards = {board.name: [name for name, _ in board.columns] for board in model.boards}
-    return sayable(model, boards, {panel.name: [name for name, _ in panel.columns] for panel in model.panels})
+    panels = {panel.name: panel.heads for panel in model.panels}
+    return sayable(model, boards, panels, (measure.name for measure in model.measures))

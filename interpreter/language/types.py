@@ -24,7 +24,10 @@ class AnyType(Struct, frozen=True, kw_only=True, gc=False):
     optional: bool = False
 
     def __str__(self) -> str:
-        return self._written() + ("?" if self.optional else "")
+        written = self._written()
+        if not self.optional:
+            return written
+        return f"({written})?" if " of " in written else f"{written}?"
 
     def __repr__(self) -> str:
         return printed(self)
@@ -157,7 +160,7 @@ class MadeType(CompositeType, frozen=True):
     of: Type
 
     def _written(self) -> str:
-        return f"{self.word} of {self.of}"
+        return f"{self.word} of ({self.of})" if self.of.optional else f"{self.word} of {self.of}"
 
 
 class RoomType(MadeType, frozen=True):
@@ -243,6 +246,9 @@ class NoneType(AnyType, frozen=True, kw_only=True):
     word = "none"
     optional: bool = True
 
+    def __str__(self) -> str:
+        return self.word
+
 
 class NothingType(AnyType, frozen=True):
     """The result of a procedure without a value."""
@@ -257,6 +263,7 @@ class NeverType(AnyType, frozen=True):
 
 
 Scalar = IntType | BoolType | TextType | SeatType | NodeType | LinkType | PlaceType | KindType | CardType | PieceType
+Sortable = IntType | BoolType | SeatType | NodeType | KindType | CardType | NeverType
 Composite = RecordType | PileType | BagType | RoomType | ListType | SetType
 Holder = ZoneType | PilesType | PoolType | TrackType | StockType
 Type = Scalar | Composite | Holder | NoneType | NothingType | NeverType
@@ -272,7 +279,7 @@ NONE = NoneType()
 NOTHING = NothingType()
 NEVER = NeverType()
 OWNERS: dict[str, Type] = {"seat": SEAT, "card": CardType(), "node": NODE, "link": LINK, "place": PLACE}
-"""Types of owners of cells, by their words in declarations."""
+"""Types of things, by their words in declarations."""
 
 
 def read_type(holder: Type, *, unit: bool) -> Type:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 from interpreter.base.source import typed
 from interpreter.language import nodes
-from interpreter.language.grammar import MisalignedError, MisplacedError, ReservedError, Start, grammar
+from interpreter.language.grammar import DeepError, MisalignedError, MisplacedError, ReservedError, Start, grammar
 
 if TYPE_CHECKING:
     from lark import Tree
@@ -53,9 +53,8 @@ def finished(start: Start, text: str) -> nodes.Node | None:
             return None
         for terminal in behind:
             parser.feed_token(Token(terminal, _WORDS.get(terminal, terminal), last, 0, 0, 0, 0, last))
-        tree = end()
-        return cast(nodes.Node, Builder(typed(whole)).build(tree))
-    except (UnexpectedCharacters, UnexpectedToken, MisalignedError, MisplacedError, ReservedError, RecursionError):
+        return cast(nodes.Node, Builder(typed(whole)).build(end()))
+    except (UnexpectedCharacters, UnexpectedToken, DeepError, MisalignedError, MisplacedError, ReservedError):
         return None
 
 

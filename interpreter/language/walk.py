@@ -14,10 +14,16 @@ from interpreter.base.lazy import Lazy
 from interpreter.base.tree import field_types, values_of
 from interpreter.language import core
 
-__all__ = ["descendants", "is_printed", "nested", "rewritten", "size"]
+__all__ = ["children", "descendants", "is_printed", "nested", "rewritten", "size"]
 
 T = TypeVar("T")
 N = TypeVar("N")
+
+
+def children(tree: object) -> tuple[object, ...]:
+    """Return what stands directly below a node, or in a tuple."""
+    below = _children[type(tree)]
+    return tree if type(tree) is tuple else below(tree) if below is not None else ()
 
 
 def descendants(tree: object) -> Iterator[Struct]:

@@ -12,18 +12,21 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct
 
 from interpreter.base.diagnostics import Diagnostic, unique
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
+from interpreter.lint.box_contents import box_contents
 from interpreter.lint.compositions import Compositions
 from interpreter.lint.constant_conditions import constant_conditions
 from interpreter.lint.dead_layers import dead_layers
 from interpreter.lint.detours import detours
 from interpreter.lint.duplicates import duplicates
 from interpreter.lint.equal_readings import equal_readings
+from interpreter.lint.hidden_lines import hidden_lines
 from interpreter.lint.long_lines import long_lines
 from interpreter.lint.magic_numbers import magic_numbers
 from interpreter.lint.near_copies import near_copies
 from interpreter.lint.places import Family
 from interpreter.lint.shadowed_names import shadowed_names
+from interpreter.lint.told_sizes import told_sizes
 from interpreter.lint.uncited_rules import uncited_rules
 from interpreter.lint.untested_rules import untested_rules
 
@@ -51,6 +54,9 @@ CHECKS = (
     Check(("L010",), untested_rules),
     Check(("L011",), near_copies),
     Check(("L012",), long_lines),
+    Check(("L013",), box_contents),
+    Check(("L014",), hidden_lines),
+    Check(("L015",), told_sizes),
 )
 
 

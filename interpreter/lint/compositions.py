@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError, unique
 from interpreter.base.yaml_values import word
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.game import Ruleset
 from interpreter.lint.duplicates import has_rules
+from interpreter.loading.load import load
 from interpreter.reading.files import Document, Shelf, resolved
 from interpreter.reading.ruleset_files import ids_of, rulesets_of, stacks_of
 from interpreter.reading.yaml import Mapping

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from interpreter.base.diagnostics import Diagnostic
-from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.unused import reached
+from interpreter.base.remedies import remove
+from interpreter.engine.game import Ruleset
 from interpreter.language.model import RuleLayer
 from interpreter.lint.places import Family, advice
+from interpreter.loading.unused import reached
 
 __all__ = ["dead_layers"]
 
@@ -25,6 +26,6 @@ def _judged(ruleset: Ruleset) -> Iterator[tuple[RuleLayer, Diagnostic | None]]:
         for layer in rule.layers:
             finding = None
             if is_called and layer.id not in live:
-                where = f"wherever it is loaded, `{rule.top.file}` overrides it"
-                finding = advice("L003", f"this layer of `{layer.rule}` is dead: {where}", layer.span, "remove it")
+                message = f"this layer of `{layer.rule}` is dead: wherever it is loaded, `{rule.top.file}` overrides it"
+                finding = advice("L003", message, layer.span, remove(layer.span))
             yield layer, finding

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterator
 
 from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.remedies import remove
 from interpreter.compare.outline import Outline
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
 from interpreter.language.model import Model, RuleLayer
 from interpreter.lint.places import Family, Place, advice, place_of
 
@@ -65,7 +66,10 @@ def _finding(rule: _Rule, other: _Rule) -> Diagnostic:
     name, twin = f"`{rule[0].spoken}`", f"`{other[0].spoken}` of `{other[0].file}`"
     pairs = dict.fromkeys(zip(rule[1], other[1], strict=True))
     differ = [f"`{here}` for `{there}`" for here, there in pairs if here != there]
-    code, message, help = "L001", f"{name} duplicates {twin}", "write it once, in a file that both share"
+    code, message = "L001", f"{name} duplicates {twin}"
+    help: str = "write it once, in a file that both share"
+    if (rule[0].rule, rule[0].layer) == (other[0].rule, other[0].layer + 1):
+        help = remove(rule[0].span, "remove it")
     if differ:
         code, message = "L002", f"{name} equals {twin} except for constants: {', '.join(differ)}"
         help = "write it once, with a parameter, a rule or a table for the differences"

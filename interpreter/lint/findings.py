@@ -11,7 +11,7 @@ from msgspec import Struct
 from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.engine.answers import kept_answers
-from interpreter.engine.cache import kept_trees
+from interpreter.engine.kept_texts import kept_trees
 
 if TYPE_CHECKING:
     from interpreter.reading.files import Document

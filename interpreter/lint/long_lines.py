@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.remedies import write
 from interpreter.base.source import Span
+from interpreter.language.file_layout import rule_texts, tidy
 from interpreter.lint.places import Family, advice
 from interpreter.reading.files import Document
 from interpreter.reading.yaml_layout import WIDTH
@@ -25,13 +27,14 @@ def long_lines(family: Family) -> Iterator[Diagnostic]:
             if (columns := span.column + len(span.text) - 1) > WIDTH:
                 message = f"a line of rule text has {columns} columns, more than {WIDTH}"
                 help = "`regelwerk fmt` breaks lines of a block (`|`); a comment may stand on a line of its own"
-                yield advice("L012", message, span, help)
+                written, whole = tidy(document.file)[0] or "", document.file.at(0, len(document.file.text))
+                yield advice(
+                    "L012", message, span, help if not written or span.text in written else write(whole, written, help)
+                )
 
 
 def _texts(document: Document) -> Iterator[Span]:
     """Yield the lines of all rule texts of a file."""
-    from interpreter.language.file_layout import rule_texts
-
     for scalar, _ in rule_texts(document):
         yield from _lines(scalar.span)
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from interpreter.base.diagnostics import Diagnostic, Note
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
 from interpreter.lint.places import Family, Place, advice, place_of
 from interpreter.sections.behaviour import Rule
 from interpreter.sections.declarations import Entry

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
 from interpreter.language.model import RuleLayer
 from interpreter.sections.declarations import Entry
 

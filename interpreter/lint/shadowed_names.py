@@ -32,7 +32,7 @@ def _names(model: Model) -> dict[str, str]:
     return {
         name: sort
         for names, sort in (
-            ((group.name for group in model.groups.values() if group.owner == "" and group.file), "value of the game"),
+            ((each.name for each in model.groups.values() if each.owner is None and each.file), "value of the game"),
             (model.settings, "setting"),
             (model.tables, "table"),
             (model.rules, "rule"),

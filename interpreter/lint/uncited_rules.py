@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from interpreter.base.diagnostics import Diagnostic
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
 from interpreter.language.model import RuleLayer
 from interpreter.lint.places import Family, Place, advice, place_of
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from interpreter.base.diagnostics import Diagnostic
-from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import RuleLayer
 from interpreter.lint.places import Family, Place, advice, place_of
+from interpreter.reading.files import Shelf
+from interpreter.sections.declarations import cites_below
 
-__all__ = ["untested_rules"]
+__all__ = ["tested", "untested_rules"]
 
 
 def untested_rules(family: Family) -> Iterator[Diagnostic]:
@@ -25,19 +26,16 @@ def untested_rules(family: Family) -> Iterator[Diagnostic]:
     for layer in here:
         if cites := layer.all_cites:
             citing.setdefault(place_of(layer), (layer, cites))
-    tested = _tested(first) if citing else set()
+    cited = tested(first.shelf, first.model.family) if citing else set()
     for layer, cites in citing.values():
-        if tested and tested.isdisjoint(cites):
+        if cited and cited.isdisjoint(cites):
             message = f"no scenario tests `{layer.rule}`: none cites {', '.join(cites[:3])}"
             help = "write a scenario that fails without it"
             yield advice("L010", message, layer.span, help)
 
 
-def _tested(ruleset: Ruleset) -> set[str]:
-    """Return the statements that scenarios of the family cite."""
-    from interpreter.testing.scenarios import read_scenarios
-
-    shelf, family = ruleset.shelf, ruleset.model.family
+def tested(shelf: Shelf, family: str) -> set[str]:
+    """Return the statements that scenarios of a family cite."""
     ids = (id for id in shelf.ids("scenarios") if id.partition("/")[0] == family)
     read = (document for id in ids if (document := shelf.read("scenarios", id)[0]) is not None)
-    return {cite for document in read for scenario in read_scenarios(document)[0] for cite in scenario.statements}
+    return {scalar.text for document in read for scalar in cites_below(document.root)}

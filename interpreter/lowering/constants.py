@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
@@ -95,12 +95,30 @@ class Constants(Struct, frozen=True):
     chance_names: dict[str, int]
     role_seats: dict[str, int]
     """The first seat of each role."""
-    seen_by: dict[int, tuple[int, ...]]
-    """Zones that not everyone sees, by cell: the seats that see them."""
+    seen_by: dict[int, tuple[int, ...] | Callable[[State], tuple[int, ...]]]
+    """Cells that not everyone sees: the seats that see them, always or in a state."""
+    carriers: dict[int, int]
+    """Zones on cards, by cell: the card."""
+
+    def seats_of(self, state: State, cell: Value) -> tuple[int, ...] | None:
+        """Return the seats that see what is in a cell; None: everyone, as always at the end of the game."""
+        seats = self.seen_by.get(cell)
+        if seats is None or state.cells[self.layout.base["over"]]:
+            return None
+        return seats(state) if callable(seats) else seats
 
     def visible(self, state: State, card: Value) -> tuple[int, ...] | None:
-        """Return the seats that may know a card in its present zone; None: everyone."""
-        return None if card is None else self.seen_by.get(state.cells[self.layout.base["location"] + card])
+        """Return the seats that may know a card in its present zone, and the card that this zone lies on; None:
+        everyone."""
+        seats: tuple[int, ...] | None = None
+        for _ in self.card_kind if card is not None else ():  # cards may lie on each other in a circle
+            cell = state.cells[self.layout.base["location"] + card]
+            seen = self.seats_of(state, cell)
+            seats = seen if seats is None else seats if seen is None else tuple(x for x in seats if x in seen)
+            card = self.carriers.get(cell)
+            if card is None:
+                break
+        return seats
 
     def visible_in(self, state: State, value: Value, type_: Type) -> tuple[int, ...] | None:
         """Return the seats that may know every card in a value; None: everyone."""

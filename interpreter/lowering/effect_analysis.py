@@ -8,7 +8,7 @@ from interpreter.base.lazy import Lazy
 from interpreter.language import core
 from interpreter.language.builtins import Builtin
 from interpreter.language.model import Model, RuleLayer
-from interpreter.language.types import CardHolderType, CollectionType, StockType, TokenHolderType, Type
+from interpreter.language.types import SEAT, CardHolderType, CollectionType, StockType, TokenHolderType, Type
 from interpreter.language.walk import descendants
 from interpreter.lowering.lower import Program
 
@@ -104,7 +104,7 @@ class _Text:
             self.reads.append((cell.group, self._whole(cell.owner)))
         else:
             declared = self._model.groups.get(cell.group)
-            is_of_seat = declared is not None and declared.owner == "seat"
+            is_of_seat = declared is not None and declared.owner == SEAT
             self.reads.append((cell.group, self._local(cell.owner) if is_of_seat else None))
 
     def _local(self, node: core.Expression | None) -> int | None:

@@ -54,7 +54,7 @@ class _AtOnce:
             ),
             core.Repeat(some_wait, None, (first, asks), self.place, span=span),
             *self._put_in_order(),
-            core.Reveals(at_once=True, span=span),
+            *([] if self.ask.sealed else [core.Reveals(at_once=True, span=span)]),
             core.Iterate(
                 self.who.index, everyone, None, self._carried_out(), False, (self.order, self.place), span=span
             ),

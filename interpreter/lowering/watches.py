@@ -14,6 +14,7 @@ from msgspec import Struct
 from interpreter.kernel.state import Layout
 from interpreter.language import core
 from interpreter.language.model import Model, StandingRule
+from interpreter.language.types import SEAT
 from interpreter.lowering.effect_analysis import Reader
 from interpreter.lowering.lower import Program
 
@@ -85,4 +86,4 @@ def _own_groups(reader: Reader, rule: StandingRule) -> set[str]:
         return set()
     (variable, _), *others = rule.binders
     reads = reader.reads((rule.test, *(items for _, items in others)), (variable,))
-    return {name for name, owners in reads.items() if owners and reader.program.model.groups[name].owner == "seat"}
+    return {name for name, owners in reads.items() if owners and reader.program.model.groups[name].owner == SEAT}

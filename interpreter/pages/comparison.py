@@ -7,23 +7,27 @@ The input comes from :mod:`interpreter.compare.differences`, :mod:`interpreter.c
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import starmap
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from interpreter.base.figures import fixed, signed
 from interpreter.base.plurals import composed, counted, titled
 from interpreter.compare.ablation import Alone
 from interpreter.compare.comparable import Side
 from interpreter.compare.differences import Comparison, Difference
 from interpreter.compare.divergence import BEGINNING, Apart, Parting, causes, from_the_start
-from interpreter.compare.effect_sizes import Effect, by_size
-from interpreter.compare.gains import Gain
+from interpreter.compare.effect_sizes import Effect, by_size, effects
+from interpreter.compare.gains import Gain, gains
+from interpreter.compare.paired_games import Pair
 from interpreter.drawing.effect_charts import effect_chart, histogram_chart
-from interpreter.pages.gain_section import drawn, gains_sections
+from interpreter.engine.game import Ruleset
+from interpreter.pages.gain_section import drawn, gains_section
 from interpreter.pages.page import (
     Beside,
     Block,
     Code,
+    Column,
     Facts,
     Folded,
     Grid,
@@ -36,13 +40,15 @@ from interpreter.pages.page import (
     Statements,
     Strong,
 )
-from interpreter.simulate.simulation import Unfinished
+from interpreter.simulate.simulation import Unfinished, finished
 
-__all__ = ["Played", "comparison_page"]
+__all__ = ["ComparisonReport", "Played"]
 
 _MOST_ALSO = 6
-_MOST_LETTERS = 40
-"""Longest name used as a column heading."""
+_MOST_LETTERS, _MOST_IN_TEXT = 40, 16
+"""Longest names used as column headings, on pages and on terminals."""
+_LARGEST = 5
+"""Effects in a report that is not full."""
 
 
 class Played(Struct, frozen=True):
@@ -57,30 +63,52 @@ class Played(Struct, frozen=True):
     gains: Sequence[Gain] = ()
     unfinished: Sequence[Unfinished] = ()
 
+    @classmethod
+    def of(cls, table: str, seeds: range, pairs: Sequence[Pair | Unfinished], sides: tuple[Ruleset, Ruleset]) -> Played:
+        """Return what the pairs of games tell that were played of those with some seeds, at a table told in words."""
+        unfinished = [game for game in pairs if isinstance(game, Unfinished)]
+        done = sorted(finished(pairs), key=lambda pair: pair.seed)
+        which = f"seeds {seeds[0]} to {seeds[-1]}"
+        if len(pairs) < len(seeds):
+            which = f"stopped when {len(pairs):,} of the {which} were played"
+        if unfinished:
+            which += f", without {counted(len(unfinished), 'pair')} in which a game does not end"
+        rows = [pair.a for pair in done], [pair.b for pair in done]
+        found, partings = effects(*rows, sides[0].model.measures), [pair.parting for pair in done]
+        return cls(f"{table}, {which}", found, partings, gains=gains(*rows, sides), unfinished=unfinished)
 
-def comparison_page(comparison: Comparison, names: tuple[str, str], played: Played | None = None) -> Page:
-    """Return the page. ``names`` are the names of both sides; ``played`` has the results of games, if any."""
-    return _Book(comparison, names, played).page()
 
+class ComparisonReport:
+    """The report on two rulesets. ``names`` are the names of both sides; ``played`` has the results of games, if any.
 
-class _Book:
-    def __init__(self, comparison: Comparison, names: tuple[str, str], played: Played | None) -> None:
+    A ``terse`` report is for authors: it calls things as files do. Unless it is ``full``, it has the largest effects
+    alone.
+    """
+
+    def __init__(
+        self,
+        comparison: Comparison,
+        names: tuple[str, str],
+        played: Played | None = None,
+        *,
+        terse: bool = False,
+        full: bool = True,
+    ) -> None:
         self.comparison, self.played = comparison, played or Played("")
+        self.terse, self.full = terse, full
         self.named = comparison.a.title, comparison.b.title
-        if self.named[0] == self.named[1]:
+        if terse or self.named[0] == self.named[1]:
             self.named = names
         self.titles = self.named
-        if names[0] == names[1] or max(map(len, self.named)) > _MOST_LETTERS:
+        if names[0] == names[1] or max(map(len, self.named)) > (_MOST_IN_TEXT if terse else _MOST_LETTERS):
             self.titles = "A", "B"
         self.by_path = {each.path: each for each in comparison.differences}
 
     def page(self) -> Page:
-        sections = tuple(starmap(self._chapter, self.comparison.by_chapter.items()))
-        before = (*self._effects(), *self._partings(), *self._singly())
         title = f"{self.titles[0]} and {self.titles[1]}"
         if self.titles is not self.named and self.comparison.a.title == self.comparison.b.title:
             title = f"{self.comparison.a.title}, {title}"
-        return Page(title, list(self._front()), (*before, *sections), wide=True)
+        return Page(title, list(self._front()), (*self.games(), *self.chapters()), wide=True)
 
     def _front(self) -> Iterator[Block]:
         if not self.comparison.differences:
@@ -92,13 +120,13 @@ class _Book:
         families = self.comparison.families
         about = f"Different families ({families[0]} and {families[1]}): " if families else ""
         yield Paragraph(f"{about}{counted(total, 'difference')}, in the order of play.", "lead")
-        rows: list[tuple[Inline, ...]] = []
-        for chapter, differences in self.comparison.by_chapter.items():
-            link = Link(f"chapter-{chapter}", self.comparison.chapters[chapter])
-            rows.append((link, str(len(differences)), _named(differences)))
+        rows = [
+            (Link(f"chapter-{chapter}", self.comparison.chapters[chapter]), len(found), _named(found))
+            for chapter, found in self.comparison.by_chapter.items()
+        ]
         yield Grid(("", "number", "differences"), rows)
         if sure := [each for each in by_size(self.played.effects) if each.is_sure]:
-            said = "; ".join(f"{_words(each.name)}: {_number(each.a)} → {_number(each.b)}" for each in sure[:4])
+            said = "; ".join(f"{_words(each.name)}: {each.a:.2f} → {each.b:.2f}" for each in sure[:4])
             yield Paragraph((Strong("In play: "), f"{said}. ", Link("effects", "Effects on play")), "note")
         how = (
             f"How to read this page: “{self.titles[0]}” has a blue line above it, “{self.titles[1]}” an orange one. "
@@ -110,27 +138,58 @@ class _Book:
 
     # --- differences
 
-    def _chapter(self, chapter: str, differences: list[Difference]) -> Section:
-        blocks: list[Block | Section] = []
-        rows = [(_label(each), _value(each.a), _value(each.b)) for each in differences if not each.has_text]
-        if rows:
-            blocks.append(Grid(("", *self.titles), rows))
-        if chapter == "board":
-            blocks.extend(self._distances())
-        blocks.extend(self._text(each) for each in differences if each.has_text)
-        return Section(f"chapter-{chapter}", self.comparison.chapters[chapter], blocks)
+    def chapters(self) -> Iterator[Section]:
+        """Yield the differences in the order of play."""
+        for chapter, differences in self.comparison.by_chapter.items():
+            blocks: list[Block | Section] = []
+            rows = [
+                (self._label(each), _value(each.a), "→", _value(each.b)) for each in differences if not each.has_text
+            ]
+            if rows:
+                heads = () if self.terse else ("", self.titles[0], "", self.titles[1])
+                blocks.append(Grid(heads, rows))
+            if chapter == "board":
+                blocks.extend(self._distances())
+            blocks.extend(self._text(each) for each in differences if each.has_text)
+            yield Section(f"chapter-{chapter}", self.comparison.chapters[chapter], blocks)
+
+    def _label(self, difference: Difference) -> str:
+        return difference.within if self.terse else titled(_plain(difference.within))
 
     def _text(self, difference: Difference) -> Section:
         a, b = difference.a, difference.b
-        if difference.constants:
-            changed = ", ".join(f"{old} → {new}" for old, new in difference.constants)
+        changed = ", ".join(f"{old} → {new}" for old, new in difference.constants)
+        if changed:
             said = f"The same {difference.kind}, except for {changed}."
         elif a is None or b is None:
             said = f"A {difference.kind} that only “{self.titles[0 if b is None else 1]}” has."
         else:
             said = f"A {difference.kind} of both that differs."
-        beside = Beside(self.titles, list(_side(a, b)), list(_side(b, a)))
-        return Section(difference.path.replace(".", "-"), titled(difference.name), (Paragraph(said, "aside"), beside))
+        title = f"{difference.name} ({difference.kind}{f': {changed}' if changed else ''})"
+        beside = Beside(self.titles, list(self._side(a, b)), list(self._side(b, a)))
+        return Section(
+            difference.path.replace(".", "-"),
+            title if self.terse else titled(difference.name),
+            (Paragraph(said, "aside"), beside),
+        )
+
+    def _side(self, side: Side | None, other: Side | None) -> Iterator[Block]:
+        """Yield the parts of a side. Lines that the other side lacks are marked, unless that has none at all."""
+        if side is None:
+            yield Paragraph("nothing")
+            return
+        others = {line.strip() for part in (other.parts if other else ()) for line in part.text.splitlines()}
+        for part in side.parts:
+            if part.about:
+                yield Paragraph(part.about[:1].upper() + part.about[1:] + ".")
+            if part.when:
+                yield Paragraph(("Where ", Code(part.when), ":"))
+            if part.cites:
+                yield Statements(part.cites)
+            lines = [line.strip() for line in part.text.split("\n")]
+            own = frozenset(n for n, line in enumerate(lines) if other is not None and line and line not in others)
+            source = Source(part.text, {}, own if len(own) < len(lines) else frozenset())
+            yield source if self.terse else Folded("source", [source], unfolded=not part.cites)
 
     def _distances(self) -> Iterator[Block]:
         graph = self.comparison.graph
@@ -144,92 +203,111 @@ class _Book:
         changed = graph.nearer + graph.farther
         yield Paragraph(
             f"{changed:,} of {graph.pairs:,} distances between two nodes changed: {graph.nearer} are shorter and "
-            f"{graph.farther} longer on the right."
+            f"{graph.farther} longer"
         )
-        rows = [(" – ".join(each.nodes), str(each.a), str(each.b)) for each in graph.most]
+        rows = [(" – ".join(each.between), each.a, "→", each.b) for each in graph.most]
         if rows:
-            yield Folded("largest changes", [Grid(("", *self.titles), rows)])
+            yield Folded("largest changes", [Grid((), rows)])
         yield Folded("figures of the whole board", [figures])
 
     # --- games
 
-    def _effects(self) -> Iterator[Section]:
-        if not self.played.effects:
-            return
-        effects = by_size(self.played.effects)
-        rows = [
-            (
-                titled(each.name),
-                _number(each.a),
-                _number(each.b),
-                f"{_signed(each.difference)} ± {_number((each.high - each.low) / 2)}",
-                _signed(each.size),
-            )
-            for each in effects
-        ]
-        marked = frozenset(place for place, each in enumerate(effects) if each.is_sure)
-        pairs = f"{counted(max(len(each.values[0]) for each in effects), 'pair')} of games"
-        text = (
-            f"{pairs}: {self.played.how}. The two games of a pair have the same seed. "
-            "Values of each player are averaged over the players. The true change lies in the interval with 95 % "
-            "confidence; marked lines are significant. The effect size is the change "
-            "in standard deviations: 0.2 is small, 0.5 is medium, 0.8 is large."
-        )
-        columns = ("measure", *self.titles, "change", "effect size")
-        grid = Grid(columns, rows, marked_rows=marked, sortable=True)
-        largest = [effect for effect in effects if effect.is_sure][:3]
-        charts = [effect_chart(effects, self.titles), *(histogram_chart(each, self.titles) for each in largest)]
+    def games(self) -> Iterator[Section]:
+        """Yield what the games say, if any were played: first the effects on measures."""
         sides = (composed(side.title, side.overlays, {}) for side in (self.comparison.a, self.comparison.b))
-        how = f"{pairs} of {' and '.join(sides)}: {self.played.how}."
-        yield Section("effects", "Effects on play", (Paragraph(text), grid, *drawn(charts, how)))
-        yield from gains_sections(self.played.effects, self.played.gains, self.titles, how)
+        how = f"{self._pairs} of {' and '.join(sides)}: {self.played.how}."
+        if found := self.played.effects:
+            yield self._effects([effect for effect in found if not effect.is_of_wins], how)
+            if wins := [effect for effect in found if effect.is_of_wins]:
+                yield self._seats(wins, how)
+            yield gains_section(self.played.gains, self.titles, how, terse=self.terse, full=self.full)
+        yield from self._partings()
+        yield from self._singly()
+
+    @property
+    def _pairs(self) -> str:
+        known = (len(effect.values[0]) for effect in self.played.effects)
+        return f"{counted(max(known, default=len(self.played.partings)), 'pair')} of games"
+
+    def _effects(self, found: Sequence[Effect], how: str) -> Section:
+        effects = by_size(found)
+        shown = effects if self.full else effects[:_LARGEST]
+        text = (
+            "The two games of a pair have the same seed. Values of each player are averaged over the players. The true "
+            "change lies in the interval with 95 % confidence. The effect size is the change in standard deviations: "
+            "0.2 is small, 0.5 is medium, 0.8 is large."
+        )
+        largest = f"; the largest of {len(effects)}" if len(shown) < len(effects) else ""
+        blocks: list[Block] = [
+            Paragraph(f"{self._pairs}: {self.played.how}"),
+            Paragraph(f"95 % intervals, * significant{largest}"),
+            Paragraph(text, "aside"),
+            self._table(shown),
+        ]
+        if not self.terse:
+            sure = [effect for effect in effects if effect.is_sure][:3]
+            charts = [effect_chart(effects, self.titles), *(histogram_chart(each, self.titles) for each in sure)]
+            blocks += drawn(charts, how)
+        return Section("effects", "Effects on play", blocks)
+
+    def _seats(self, wins: Sequence[Effect], how: str) -> Section:
+        text = (
+            "Share of wins of each seat, and of the only seat that met an event with a number, such as a place in the "
+            "first order. Several winners of a game have equal parts of its win."
+        )
+        blocks: list[Block] = [Paragraph(text, "aside"), self._table(wins)]
+        if not self.terse:
+            blocks += drawn([replace(effect_chart(wins, self.titles), title="Shares of wins")], how)
+        return Section("seats", "Who wins", blocks)
+
+    def _table(self, effects: Sequence[Effect]) -> Grid:
+        rows = [(_words(each.name), each.a, each.b, each, each) for each in effects]
+        sides = (Column(title, fixed(2)) for title in self.titles)
+        marked = frozenset(place for place, each in enumerate(effects) if each.is_sure)
+        return Grid(("measure", *sides, *_EFFECT), rows, marked_rows=marked, sortable=True)
 
     def _partings(self) -> Iterator[Section]:
         partings = self.played.partings
         if not partings:
             return
-        ranked = causes(partings)
-        same = sum(not each.path for each in partings)
+        ranked, total = causes(partings), len(partings)
         text = (
-            f"{len(partings):,} games are played in both at once, with the same random outcomes and the same choices, "
-            "until the next decision differs. The table names the first difference that came into play since the "
-            "decision before."
+            "Games are played in both at once, with the same random outcomes and the same choices, until the next "
+            "decision differs. The table names the first difference that came into play since the decision before."
         )
-        blocks: list[Block] = [Paragraph(text)]
-        if same:
-            blocks.append(Paragraph(f"{same:,} games are the same from beginning to end."))
-        for path, number in from_the_start(partings).items():
-            at_once = f"{number:,} of {len(partings):,} games differ in the first decision already: "
-            blocks.append(Paragraph((at_once, self._cause(path), ".")))
+        blocks: list[Block] = [Paragraph(text, "aside")]
         if ranked:
-            rows = [(self._cause(each.path), f"{each.games:,}", *_figures(each)) for each in ranked]
-            blocks.append(Grid(("difference", "games", "share", "after choices", "in round"), rows))
-            for each in ranked[:3]:
-                blocks += self._example(each.first)
+            rows = [(self._cause(each.path), each.games, *_moment(each)) for each in ranked]
+            blocks.append(Grid(("difference", "games", *_MOMENT), rows))
+        for path, number in from_the_start(partings).items():
+            at_once = f"{number:,} of {total:,} games differ in the first decision already: "
+            blocks.append(Paragraph((at_once, self._cause(path))))
+        if same := sum(not each.path for each in partings):
+            blocks.append(Paragraph(f"{same:,} of {total:,} games are the same from beginning to end"))
+        for first in filter(None, (each.example for each in ranked[:3])):
+            when = f"with seed {first.seed} in round {first.round}, after {counted(first.choices, 'choice')}"
+            blocks.append(Paragraph((self._cause(first.path), f", for example {when}:")))
+            blocks.append(Facts(list(zip(self.titles, (first.a, first.b), strict=True))))
         yield Section("where", "First divergence", blocks)
-
-    def _example(self, parting: Parting) -> Iterator[Block]:
-        when = f"seed {parting.seed}, round {parting.round}, after {counted(parting.choices, 'choice')}"
-        yield Paragraph((Strong("For example "), self._cause(parting.path), f" ({when}):"))
-        yield Facts(list(zip(self.titles, (parting.a, parting.b), strict=True)))
 
     def _singly(self) -> Iterator[Section]:
         singly = self.played.singly
         if not singly:
             return
-        text = (
-            f"Each difference is applied to {self.titles[0]} alone, which is then played in lock step with the "
-            f"unchanged {self.titles[0]}. A difference that needs another one may have no effect here."
-        )
-        blocks: list[Block] = [Paragraph(text)]
-        if rows := [(self._cause(each.path), *_figures(each)) for each in singly if not each.why]:
-            blocks.append(Grid(("difference", "games that diverge", "after choices", "in round"), rows))
-        for each in singly:
-            if each.why:
-                blocks.append(Paragraph((self._cause(each.path), f" cannot be played by itself: {each.why}."), "note"))
+        a, b = self.titles
+        text = f"{a} with a single difference of {b}, against {a} unchanged: games that diverge"
+        needs = "A difference that needs another one may have no effect here."
+        blocks: list[Block] = [Paragraph(text), Paragraph(needs, "aside")]
+        if rows := [(self._cause(each.path), *_moment(each)) for each in singly if not each.why_not]:
+            blocks.append(Grid(("difference", *_MOMENT), rows))
+        for each in (each for each in singly if each.why_not):
+            why = f" cannot be played by itself: {each.why_not}"
+            blocks.append(Paragraph((self._cause(each.path), why), "note"))
         yield Section("singly", "Each by itself", blocks)
 
     def _cause(self, path: str) -> Inline:
+        if self.terse:
+            return path
         if path == BEGINNING:
             return f"{'the board, or ' if self.comparison.of('board') else ''}the initial state"
         difference = self.by_path.get(path)
@@ -239,10 +317,16 @@ class _Book:
         return Link(to, titled(difference.name).lower())
 
 
-def _figures(each: Apart) -> tuple[str, str, str]:
+_EFFECT = (
+    Column("difference", lambda each: f"{signed(each.difference)} ± {each.high - each.difference:.2f}"),
+    Column("effect", lambda each: f"{signed(each.size)}{' *' if each.is_sure else ''}"),
+)
+_MOMENT = Column("share", "{:.0%}".format), Column("after choices", fixed(0)), Column("in round", fixed(1))
+
+
+def _moment(each: Apart) -> tuple[float | None, ...]:
     """Return the share of games that diverge, and the means until they do."""
-    means = (f"{each.choices:.0f}", f"{each.round:.1f}") if each.partings else ("–", "–")
-    return f"{each.share:.0%}", *means
+    return each.share, each.choices, each.round
 
 
 def _name(difference: Difference) -> str:
@@ -258,32 +342,8 @@ def _named(differences: list[Difference]) -> str:
     return ", ".join(names[:_MOST_ALSO]) + more
 
 
-def _label(difference: Difference) -> str:
-    name = _plain(difference.within)
-    return name[:1].upper() + name[1:]
-
-
 def _value(side: Side | None) -> str:
-    return (side and side.value) or "–"
-
-
-def _side(side: Side | None, other: Side | None) -> Iterator[Block]:
-    """Yield the parts of a side. Lines that the other side lacks are marked, unless that has none at all."""
-    if side is None:
-        yield Paragraph("None.", "aside")
-        return
-    others = {line.strip() for part in (other.parts if other else ()) for line in part.text.splitlines()}
-    for part in side.parts:
-        if part.about:
-            yield Paragraph(part.about[:1].upper() + part.about[1:] + ".")
-        if part.when:
-            yield Paragraph(("Where ", Code(part.when), ":"))
-        if part.cites:
-            yield Statements(part.cites)
-        lines = [line.strip() for line in part.text.split("\n")]
-        own = frozenset(n for n, line in enumerate(lines) if other is not None and line and line not in others)
-        source = Source(part.text, {}, own if len(own) < len(lines) else frozenset())
-        yield Folded("source", [source], unfolded=not part.cites)
+    return "nothing" if side is None else side.value or "–"
 
 
 def _plain(path: str) -> str:
@@ -292,11 +352,3 @@ def _plain(path: str) -> str:
 
 def _words(name: str) -> str:
     return name.replace("_", " ")
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.2f}"
-
-
-def _signed(value: float) -> str:
-    return f"{round(value, 2) + 0.0:+.2f}".replace("-", "−").replace("inf", "∞")  # avoids -0.00

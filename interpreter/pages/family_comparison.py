@@ -9,13 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
+from interpreter.base.figures import fixed
 from interpreter.base.plurals import counted, titled
-from interpreter.compare.side_by_side import SIZES, Board, Counts, Means, pair_rows, titles_of
+from interpreter.compare.side_by_side import SIZES, Board, Counts, Means, titles_of
 from interpreter.drawing.board import drawn
 from interpreter.drawing.picture import picture_of, unplayed
-from interpreter.pages.page import Block, Drawing, Grid, Page, Paragraph, Section
+from interpreter.pages.page import Block, Column, Drawing, Grid, Page, Paragraph, Section
 
-__all__ = ["FamilyGames", "family_page"]
+__all__ = ["PAIRS", "FamilyGames", "family_page", "matrix_of"]
+
+PAIRS = "rules and tables that differ in play / all that differs"
+"""Meaning of the cells of the matrix."""
 
 
 class FamilyGames(Struct, frozen=True):
@@ -31,7 +35,8 @@ def family_page(
     title: str, boards: Sequence[Board], games: FamilyGames | None, names: Sequence[str], counts: Counts
 ) -> Page:
     """Return the page about rulesets of these names."""
-    sections = (*_boards(boards), *(_games(games) if games is not None else ()), _matrix(names, counts))
+    matrix = Section("differences", "Differences", (Paragraph(f"{PAIRS}, for each pair."), matrix_of(names, counts)))
+    sections = (*_boards(boards), *(_games(games) if games is not None else ()), matrix)
     lead = f"{counted(len(names), 'ruleset')} on {counted(len(boards), 'board')}."
     return Page(title, (Paragraph(lead, "lead"),), sections, wide=True)
 
@@ -41,15 +46,22 @@ def _boards(boards: Sequence[Board]) -> Iterator[Section]:
         return
     boards = sorted(boards, key=lambda each: each.title)
     networks = (f"network of {size}" for size in SIZES)
-    columns = ("board", "nodes", "links", "mean distance", "longest distance", *networks)
+    columns: tuple[str | Column, ...] = (
+        "board",
+        "nodes",
+        "links",
+        Column("mean distance", fixed(1)),
+        "longest distance",
+        *networks,
+    )
     rows = [
         (
             each.title,
-            str(each.figures.nodes),
-            str(each.figures.links),
-            _number(each.figures.mean_distance),
-            str(each.figures.longest_distance),
-            *("–" if length is None else str(length) for length in each.networks),
+            each.figures.nodes,
+            each.figures.links,
+            each.figures.mean_distance,
+            each.figures.longest_distance,
+            *each.networks,
         )
         for each in boards
     ]
@@ -83,8 +95,8 @@ def _games(games: FamilyGames) -> Iterator[Section]:
 
 def _means(rulesets: Mapping[str, Mapping[str, float]]) -> Grid:
     names = _common(rulesets)
-    rows = [(title, *(_number(means.get(name)) for name in names)) for title, means in sorted(rulesets.items())]
-    return Grid(("ruleset", *map(titled, names)), rows, sortable=True, bars=True)
+    rows = [(title, *map(means.get, names)) for title, means in sorted(rulesets.items())]
+    return Grid(("ruleset", *(Column(titled(name), fixed(1)) for name in names)), rows, sortable=True, bars=True)
 
 
 def _common(means: Mapping[str, Mapping[str, float]]) -> list[str]:
@@ -93,12 +105,11 @@ def _common(means: Mapping[str, Mapping[str, float]]) -> list[str]:
     return [name for name in known if 2 * sum(name in values for values in means.values()) >= len(means)]
 
 
-def _matrix(names: Sequence[str], counts: Counts) -> Section:
-    columns = ("", "ruleset", *map(str, range(1, len(names))))
-    text = "Rules and tables that differ in play / all that differs, for each pair."
-    grid = Grid(columns, pair_rows(names, counts), heads=2)
-    return Section("differences", "Differences", (Paragraph(text), grid))
+def matrix_of(names: Sequence[str], counts: Counts) -> Grid:
+    """Return a row for each ruleset: its number and name, and what differs from those before it."""
 
+    def cell(x: int, y: int) -> str:
+        return "{}/{}".format(*counts[x, y]) if x < y else "·" if x == y else ""
 
-def _number(number: float | None) -> str:
-    return "–" if number is None else f"{number:.1f}"
+    rows = [(y + 1, name, *(cell(x, y) for x in range(len(names) - 1))) for y, name in enumerate(names)]
+    return Grid(("", "", *map(str, range(1, len(names)))), rows, heads=2)

@@ -1,28 +1,45 @@
-"""Page about many games: charts of the results, with the figures below them."""
+"""Report of many games: the figures, and charts of them for a page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from interpreter.base.plurals import composed, counted, titled
+from interpreter.base.figures import between, fixed, percent
+from interpreter.base.plurals import composed, counted
 from interpreter.drawing.game_charts import charts_of, svg_of
-from interpreter.pages.page import Block, Drawing, Folded, Grid, Page, Paragraph, Section
-from interpreter.simulate.summary import Report, Share
+from interpreter.pages.page import Block, Column, Drawing, Folded, Grid, Page, Paragraph, Section
+from interpreter.simulate.summary import Curve, Report, Share, Thing
 
-__all__ = ["caption_of", "games_page"]
+__all__ = ["SHARE", "by_round", "caption_of", "games_page", "games_told"]
+
+SHARE = Column("share", percent), Column("95 % interval", between(percent))
 
 
 def games_page(title: str, data: Report) -> Page:
-    """Return the page of a summary."""
-    rounds, how = data["rounds"], caption_of(title, data)
-    length = f"{rounds['mean']:.1f} rounds on average, {rounds['min']} to {rounds['max']}."
+    """Return the report with charts. ``title`` is that of the ruleset."""
+    how = caption_of(title, data)
     charts = [
         Section(f"chart-{place}", chart.title, (Drawing(svg_of(chart), f"{chart.about} {how}", "chart"),))
         for place, chart in enumerate(charts_of(data), 1)
     ]
+    front = (Paragraph(how, "lead"), Paragraph(_length(data)))
     numbers = Section("numbers", "Figures", tuple(_numbers(data)))
-    lead = Paragraph(f"{how} {length}", "lead")
-    return Page(f"{title}: {counted(data['games'], 'game')}", (lead,), (*charts, numbers))
+    return Page(f"{title}: {counted(data['games'], 'game')}", front, (*charts, numbers))
+
+
+def games_told(data: Report) -> Page:
+    """Return the report without charts, with what the games took."""
+    games, players = counted(data["games"], "game"), counted(data["players"], "player")
+    seconds = data["processor_seconds"]
+    speed = f", {data['decisions'] / seconds:,.0f} decisions a second" if seconds else ""
+    front = (
+        Paragraph(f"{games} of {players}, seed {data['seed']}", "lead"),
+        Paragraph(f"{data['decisions']:,} decisions ({data['free_decisions']:,} with more than one option)"),
+        Paragraph(f"CPU time {seconds:.2f} s{speed}; wall time {data['wall_seconds']:.2f} s"),
+        Paragraph(_length(data)),
+        *_numbers(data),
+    )
+    return Page(composed(data["ruleset"], data["overlays"], data["settings"]), front, ())
 
 
 def caption_of(title: str, data: Report) -> str:
@@ -35,43 +52,65 @@ def caption_of(title: str, data: Report) -> str:
     return f"{games} of {composed(title, data['overlays'], data['settings'])}: {players} {by}, seed {data['seed']}."
 
 
+def _length(data: Report) -> str:
+    rounds = data["rounds"]
+    return f"rounds: {rounds['mean']:.1f} ({rounds['min']} to {rounds['max']})"
+
+
 def _numbers(data: Report) -> Iterator[Block]:
     seats = data["seats"]
-    keys = list(seats[0]["keys"])
-    rows = [
-        (str(seat["seat"] + 1), seat["bot"], str(seat["wins"]), *_shares(seat), *map(_mean, seat["keys"].values()))
-        for seat in seats
-    ]
-    yield Grid(("player", "bot", "wins", "share", "95 % interval", *keys), rows, sortable=True)
-    players = [f"player {seat['seat'] + 1}" for seat in seats]
+    rows = [(each["seat"] + 1, each["bot"], each["wins"], *_shares(each), *each["keys"].values()) for each in seats]
+    keys = (Column(key, fixed(2)) for key in seats[0]["keys"])
+    yield Grid(("player", "bot", "wins", *SHARE, *keys), rows, sortable=True)
     means = [
-        (name.replace("_", " "), "", *(_mean(each["mean"]) for each in spread))
+        (name.replace("_", " "), "", *(each["mean"] for each in spread))
         if isinstance(spread, list)
-        else (name.replace("_", " "), _mean(spread["mean"]), *("" for _ in seats))
+        else (name.replace("_", " "), spread["mean"], *("" for _ in seats))
         for name, spread in data["measures"].items()
     ]
     if means:
-        yield Grid(("mean of", "game", *players), means, sortable=True)
+        of = ("game", *(f"player {seat['seat'] + 1}" for seat in seats))
+        yield Grid(("mean of", *(Column(each, fixed(2)) for each in of)), means, sortable=True)
+    for name, curve in data["curves"].items():
+        means_by_round = {thing["name"]: _means(thing, curve) for thing in curve}
+        yield from by_round(f"{name.replace('_', ' ')}, mean by round", means_by_round, fixed(1))
     for name, things in data["tables"].items():
         if things:
-            head = ", ".join(things[0]["of"]).replace("_", " ")
-            lines = [
-                (thing["name"], str(thing["times"]), str(thing["games"]), *_shares(thing), _mean(thing["mean"]))
-                for thing in things
-            ]
-            title = f"{titled(name)} by {head}" if head else titled(name)
-            grid = Grid((head, "times", "games", "share", "95 % interval", "mean"), lines, sortable=True)
-            yield Folded(title, [grid], unfolded=len(lines) <= 12)
+            yield _things(name.replace("_", " "), things)
 
 
-def _shares(data: Share) -> tuple[str, str]:
-    share = _share(data["share"])
-    return share, share if data["share"] is None else f"{_share(data['low'])} to {_share(data['high'])}"
+def _means(thing: Curve, curve: Sequence[Curve]) -> dict[int, float]:
+    """Return means by round, up to the last round that half of the games reach: later ones are too few."""
+    most = max(point["games"] for each in curve for point in each["rounds"])
+    return {point["round"]: point["mean"] for point in thing["rounds"] if point["games"] * 2 >= most}
 
 
-def _share(share: float | None) -> str:
-    return "–" if share is None else f"{share * 100:.1f} %"
+def by_round(title: str, things: Mapping[str, Mapping[int, float]], form: Callable[[float], str]) -> Iterator[Folded]:
+    """Yield a table of numbers by round, if there are any."""
+    rounds = sorted({number for means in things.values() for number in means})
+    rows = [(name, *map(means.get, rounds)) for name, means in things.items()]
+    if rows:
+        yield Folded(title, [Grid(("", *(Column(str(number), form) for number in rounds)), rows)])
 
 
-def _mean(mean: float | None) -> str:
-    return "–" if mean is None else f"{mean:.2f}"
+def _things(name: str, things: Sequence[Thing]) -> Folded:
+    """Return a line for each thing: its frequency, the share of wins of its owners, and a mean."""
+    shared, valued = (any(thing[key] is not None for thing in things) for key in ("share", "mean"))
+    head = ", ".join(things[0]["of"]).replace("_", " ")
+    columns = (head, "times", "games", *(SHARE if shared else ()), *((Column("mean", fixed(2)),) if valued else ()))
+    rows = [
+        (
+            thing["name"],
+            thing["times"],
+            thing["games"],
+            *(_shares(thing) if shared else ()),
+            *((thing["mean"],) if valued else ()),
+        )
+        for thing in things
+    ]
+    title = f"{name}, by {head}" if head else name
+    return Folded(title, [Grid(columns, rows, sortable=True)], unfolded=len(rows) <= 12)
+
+
+def _shares(data: Share) -> tuple[float | None, tuple[float | None, float | None] | None]:
+    return data["share"], None if data["share"] is None else (data["low"], data["high"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from html import escape
 from importlib.resources import files
@@ -11,11 +11,11 @@ from itertools import groupby
 
 from msgspec.structs import replace
 
-from interpreter.explain.cross_reference import Quote
+from interpreter.base.lazy import Scoped
 from interpreter.pages import page as elements
 from interpreter.reading.statements import Statement
 
-__all__ = ["document", "element", "html_of", "inline", "notebook_cell", "prose"]
+__all__ = ["SCRIPT", "html_of", "inline", "inside_of", "linked", "notebook_cell", "sections_of", "style"]
 
 _CODE = re.compile(r"`([^`]+)`")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -58,24 +58,60 @@ for (const head of document.querySelectorAll(".sortable th[scope=col]")) {
   });
 }
 """
+_FILTER = """\
+const made = (name, properties, ...inside) => {
+  const element = Object.assign(document.createElement(name), properties);
+  element.append(...inside);
+  return element;
+};
+for (const table of document.querySelectorAll("[data-filter]")) {
+  const rows = [...table.tBodies[0].rows].map((row) => [row, row.cells[table.dataset.filter].textContent]);
+  const boxes = [...new Set(rows.map(([, value]) => value))].map((value) =>
+    made("input", { type: "checkbox", value, checked: true }));
+  const search = made("input", { type: "search", placeholder: "words", ariaLabel: "Search" });
+  const labels = boxes.map((box) => made("label", {}, box, ` ${box.value}`));
+  const found = made("output", {});
+  const form = made("form", { className: "filters", onsubmit: () => false }, ...labels, search, found);
+  form.addEventListener("input", () => {
+    const on = new Set(boxes.filter((box) => box.checked).map((box) => box.value));
+    const words = search.value.toLowerCase().split(/\\s+/);
+    for (const [row, value] of rows)
+      row.hidden = !on.has(value) || !words.every((word) => row.textContent.toLowerCase().includes(word));
+    found.value = `${rows.filter(([row]) => !row.hidden).length} of ${rows.length}`;
+  });
+  table.parentElement.before(form);
+}
+"""
+SCRIPT = _UNFOLD + _SORT + _FILTER
+"""What scripts of pages do, for pages that do not have it inside."""
+linked = Scoped[Callable[[str], str]]("linked", lambda text: "")
+"""Link to a place (`FILE:LINE`) or a statement (its id) in an editor that shows the page; empty if there is none."""
 _SCOPE = ".regelwerk"
 """Class of cells of a notebook; repeated, so that their style has precedence over that of the notebook."""
-_FIGURE = re.compile(r"[+\u2212-]?(\d[\d,]*(?:\.\d+)?)(?: ?%)?(?: (?:\u00b1|to) .*)?")
-_NO_FIGURE = frozenset({"", "–"})
 
 
 def html_of(page: elements.Page) -> str:
     """Return a page as an HTML file."""
+    inside, class_ = inside_of(page)
+    parts = ((_UNFOLD, 'class="unfold"'), (_SORT, 'class="sortable'), (_FILTER, 'data-filter="'))
+    script = "".join(each for each, sign in parts if sign in inside[-1])
+    return document(page.title, inside, script=script, language=page.language, class_=class_)
+
+
+def inside_of(page: elements.Page) -> tuple[tuple[str, ...], str]:
+    """Return what is inside the body of a page, and the class of the body."""
     header = element("header", element("h1", escape(page.title)), *map(_block, page.front))
     if page.sheet:
-        main = element("main", *_columns(page.sections))
-        return document(page.title, (header, main), language=page.language, class_=page.sheet)
+        return (header, element("main", *_columns(page.sections))), page.sheet
     unfold = element("button", "Expand or collapse all", type="button", class_="unfold", hidden=True)
     contents = element("nav", element("h2", "Contents"), _contents(page.sections), aria_label="Contents")
-    main = element("main", unfold, *(_section(section, 2) for section in page.sections))
-    class_ = "book wide-page" if page.wide else "book"
-    script = _UNFOLD + (_SORT if 'class="sortable' in main else "")
-    return document(page.title, (header, contents, main), script=script, language=page.language, class_=class_)
+    main = element("main", unfold, sections_of(page.sections))
+    return (header, contents, main), "book wide-page" if page.wide else "book"
+
+
+def sections_of(sections: Iterable[elements.Section]) -> str:
+    """Return the sections of a page."""
+    return "".join(_section(section, 2) for section in sections)
 
 
 def document(title: str, body: Iterable[str], *, script: str = "", language: str = "en", class_: str) -> str:
@@ -85,7 +121,7 @@ def document(title: str, body: Iterable[str], *, script: str = "", language: str
         element("meta", charset="utf-8"),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("title", escape(title)),
-        element("style", "\n" + _style()),
+        element("style", "\n" + style()),
     )
     inside = [*body, element("script", "\n" + script)] if script else body
     whole = element("html", head, "\n", element("body", *inside, class_=class_), lang=language)
@@ -93,16 +129,17 @@ def document(title: str, body: Iterable[str], *, script: str = "", language: str
 
 
 @cache
-def _style() -> str:
+def style() -> str:
+    """Return the style of all pages."""
     return files("interpreter.pages").joinpath("style.css").read_text(encoding="utf-8")
 
 
 def notebook_cell(blocks: Iterable[elements.Block]) -> str:
     """Return blocks as an HTML fragment with their style, which applies to them alone, as the output of a notebook."""
-    own = re.sub(r"(?<!\S)(?::root|body)\b", "&", _style())
+    own = re.sub(r"(?<!\S)(?::root|body)\b", "&", style())
     plain = "table, tr, th, td { color: inherit; background: none; }"
-    style = element("style", f"\n{_SCOPE * 4} {{\n{plain}\n{own}& {{ margin: 0; }}\n}}\n")
-    return element("div", style, *map(_block, blocks), class_=_SCOPE[1:])
+    inside = element("style", f"\n{_SCOPE * 4} {{\n{plain}\n{own}& {{ margin: 0; }}\n}}\n")
+    return element("div", inside, *map(_block, blocks), class_=_SCOPE[1:])
 
 
 def element(name: str, /, *inside: str, **attributes: object) -> str:
@@ -165,7 +202,7 @@ def _block(block: elements.Block) -> str:
         case elements.Grid():
             return element("div", *map(_table, _beside(block)), class_="wide", tabindex="0")
         case elements.Source():
-            return element("pre", element("code", _source(block)))
+            return element("pre", element("code", _source(block)), tabindex="0")
         case elements.Beside(heads, left, right):
             sides = (
                 element("div", element("h4", escape(head)), *map(_block, blocks), class_=side)
@@ -173,16 +210,19 @@ def _block(block: elements.Block) -> str:
             )
             return element("div", *sides, class_="beside")
         case elements.Folded(summary, blocks, unfolded):
-            return element("details", element("summary", inline(summary)), *map(_block, blocks), open=unfolded)
+            places = [element("p", _word(each)) for each in elements.inlines(summary) if _is_link(each)]
+            with linked(lambda text: ""):  # what opens on a click has no links inside
+                head = element("summary", inline(summary))
+            return "".join([*places, element("details", head, *map(_block, blocks), open=unfolded)])
         case elements.Drawing(svg, caption, kind):
             below = element("figcaption", escape(caption)) if caption else ""
             as_wide_as_the_page = re.sub(r' width="[^"]*" height="[^"]*"', "", svg, count=1)
             return element("figure", as_wide_as_the_page, below, class_=kind)
 
 
-def _statement(quoted: Statement | Quote) -> str:
+def _statement(quoted: Statement) -> str:
     reading = element("span", prose(quoted.reading), class_="reading") if quoted.reading else ""
-    id_ = element("span", escape(quoted.id), class_="id")
+    id_ = element("span", _linked_to(quoted.id), class_="id")
     return element("li", prose(quoted.text), " " if reading else "", reading, " ", id_) + "\n"
 
 
@@ -193,36 +233,42 @@ def _beside(table: elements.Grid) -> list[elements.Grid]:
 
 
 def _table(table: elements.Grid) -> str:
-    figures = _figures(table) if table.sortable else {}
+    cells = table.cells("–")
+    figures = _figures(table)
 
-    def attributes(row: int | None, column: int) -> dict[str, str]:
+    def classes(row: int | None, column: int) -> str:
         is_marked = column in table.marked_columns or row in table.marked_rows
-        classes = [*(["here"] if is_marked else []), *(["number"] if column in figures else [])]
-        bars = figures.get(column) if table.bars and row is not None else None
-        part = bars[row] / max(bars) if bars and row is not None and max(bars) else 0.0
-        return {"class_": " ".join(classes), "style": f"--part: {part:.1%}" if part else ""}
+        return " ".join([*(["here"] if is_marked else []), *(["number"] if column in figures else [])])
+
+    def bar(row: int, column: int) -> str:
+        bars = figures.get(column) if table.bars else None
+        part = bars[row] / max(bars) if bars and max(bars) else 0.0
+        return element("svg", class_="bar", width=f"{part:.1%}", aria_hidden="true") if part else ""
 
     def shown(row: int, column: int, cell: elements.Words) -> str:
         name, scope = ("th", "row") if column < table.heads else ("td", None)
-        return element(name, inline(cell), scope=scope, **attributes(row, column))
+        cell = cell.replace("-", "\u2212") if column in figures and isinstance(cell, str) else cell
+        return element(name, bar(row, column), inline(cell), scope=scope, class_=classes(row, column))
 
-    head = (element("th", escape(name), scope="col", **attributes(None, n)) for n, name in enumerate(table.columns))
+    head = (element("th", escape(name), scope="col", class_=classes(None, n)) for n, name in enumerate(table.titles))
     rows = (
         element("tr", *(shown(number, place, cell) for place, cell in enumerate(row))) + "\n"
-        for number, row in enumerate(table.rows)
+        for number, row in enumerate(cells)
     )
     class_ = "sortable" if table.sortable else ""
-    return element("table", element("thead", element("tr", *head)), element("tbody", *rows), class_=class_)
+    heads = [element("thead", element("tr", *head))] if table.columns else []
+    return element("table", *heads, element("tbody", *rows), class_=class_, data_filter=table.filtered)
 
 
 def _figures(table: elements.Grid) -> dict[int, list[float]]:
-    """Return the absolute values of columns that consist of numbers; those without a number are 0."""
+    """Return the absolute values of the columns of a sortable table that consist of values; those without a number
+    are 0."""
     found = {}
-    for column in range(table.heads, len(table.columns)):
-        texts = ["".join(part for part in elements.inlines(row[column]) if isinstance(part, str)) for row in table.rows]
-        matches = [_FIGURE.fullmatch(text) for text in texts]
-        if any(matches) and all(match or text in _NO_FIGURE for match, text in zip(matches, texts, strict=True)):
-            found[column] = [float(match[1].replace(",", "")) if match else 0.0 for match in matches]
+    for column, head in enumerate(table.columns if table.sortable else ()):
+        cells = [row[column] for row in table.rows]
+        numbers = [abs(cell) if isinstance(cell, int | float) else 0.0 for cell in cells]
+        if column >= table.heads and (isinstance(head, elements.Column) or any(numbers)):
+            found[column] = numbers
     return found
 
 
@@ -254,12 +300,24 @@ def prose(text: str) -> str:
     return _CODE.sub(lambda match: element("code", match[1]), escape(text))
 
 
+def _is_link(word: elements.Inline) -> bool:
+    return isinstance(word, elements.Place) and linked.value(word.text) != ""
+
+
+def _linked_to(text: str) -> str:
+    """Return a place or the id of a statement, as a link where an editor shows it."""
+    address = linked.value(text)
+    return element("a", escape(text), href=address, target="studio") if address else escape(text)
+
+
 def _word(word: elements.Inline) -> str:
     match word:
         case str():
             return prose(word)
-        case elements.Id(text):
-            return element("span", escape(text), class_="id")
+        case elements.Id(text, is_target):
+            return element("span", _linked_to(text), class_="id", id=text if is_target else None)
+        case elements.Place(text):
+            return element("code", _linked_to(text))
         case elements.Link(to, text):
             return element("a", escape(text), href=f"#{to}")
         case _:

@@ -75,11 +75,10 @@ def _table(table: elements.Grid) -> str:
         stands_out = column < table.heads or column in table.marked_columns or row in table.marked_rows
         return f"**{text}**" if (text := _inline(words)) and stands_out else text
 
-    shown = [
-        [cell(number, place, words) for place, words in enumerate(cells)] for number, cells in enumerate(table.rows)
-    ]
-    rule = ["---"] * len(table.columns)
-    return "\n".join(f"| {' | '.join(row)} |" for row in [[*map(_plain, table.columns)], rule, *shown])
+    cells = table.cells("–")
+    shown = [[cell(number, place, words) for place, words in enumerate(row)] for number, row in enumerate(cells)]
+    titles = [*map(_plain, table.titles)] or [""] * max(map(len, cells), default=0)
+    return "\n".join(f"| {' | '.join(row)} |" for row in [titles, ["---"] * len(titles), *shown])
 
 
 def _inline(words: elements.Words) -> str:
@@ -90,7 +89,7 @@ def _word(word: elements.Inline) -> str:
     match word:
         case str():
             return _plain(word)
-        case elements.Code(text):
+        case elements.Code(text) | elements.Place(text):
             return _code(text)
         case elements.Slot(text):
             return f"*{_plain(text)}*"

@@ -9,8 +9,7 @@ from interpreter.base.plurals import counted
 from interpreter.drawing.board import drawn
 from interpreter.drawing.board_tables import boards_of
 from interpreter.drawing.picture import picture_of, unplayed
-from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Game, Ruleset
 from interpreter.engine.views import question_of
 from interpreter.pages.html import notebook_cell
 from interpreter.pages.page import Block, Drawing, Facts, Folded, Grid, Paragraph, Source, Strong

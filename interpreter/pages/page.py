@@ -1,23 +1,27 @@
-"""Elements of a page: sections with text, tables, statements, rule source and drawings.
+"""Blocks of reports: sections with text, tables, statements, rule source and drawings.
 
-Modules such as :mod:`interpreter.pages.rulebook` build pages from them; :mod:`interpreter.pages.html` and
-:mod:`interpreter.pages.markdown` render pages.
+Modules such as :mod:`interpreter.pages.rulebook` and commands build reports from them. Three modules write them:
+:mod:`interpreter.pages.html`, :mod:`interpreter.pages.markdown` and, for terminals, :mod:`interpreter.pages.text`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Literal
+from collections.abc import Callable, Iterator, Sequence
+from itertools import repeat
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from interpreter.explain.cross_reference import Quote
-from interpreter.reading.statements import Statement
+from interpreter.base.plain_data import Value
+
+if TYPE_CHECKING:  # not needed to print a table
+    from interpreter.reading.statements import Statement
 
 __all__ = [
     "Beside",
     "Block",
     "Code",
+    "Column",
     "Drawing",
     "Facts",
     "Folded",
@@ -28,6 +32,7 @@ __all__ = [
     "Listing",
     "Page",
     "Paragraph",
+    "Place",
     "Section",
     "Slot",
     "Source",
@@ -47,12 +52,18 @@ class Code(_Marked, frozen=True):
     """A piece of rule text in a sentence."""
 
 
+class Place(_Marked, frozen=True):
+    """A line of a file, as `FILE:LINE`."""
+
+
 class Slot(_Marked, frozen=True):
     """A placeholder in a sentence that a game fills in."""
 
 
 class Id(_Marked, frozen=True):
-    """The id of a statement, after its text."""
+    """The id of a statement, after its text; links lead to it if it is a target."""
+
+    is_target: bool = False
 
 
 class Strong(_Marked, frozen=True):
@@ -66,13 +77,14 @@ class Link(Struct, frozen=True):
     text: str
 
 
-Inline = str | Code | Slot | Id | Strong | Link
+Inline = str | Code | Place | Slot | Id | Strong | Link
 Words = Inline | tuple[Inline, ...]
 """A text: one inline element, or several."""
 
 
 class Paragraph(Struct, frozen=True):
-    """A paragraph. ``kind`` is ``lead`` (under a title), ``note`` (highlighted), ``aside`` or empty."""
+    """A paragraph. ``kind`` is ``lead`` (under a title), ``note`` (highlighted), ``aside`` or empty. Asides explain;
+    terminals do without them."""
 
     words: Words
     kind: str = ""
@@ -94,24 +106,48 @@ class Facts(Struct, frozen=True):
 class Statements(Struct, frozen=True):
     """Statements of rulebooks."""
 
-    items: Sequence[Statement | Quote]
+    items: Sequence[Statement]
+
+
+class Column(Struct, frozen=True):
+    """A column of a table whose values ``form`` writes."""
+
+    title: str
+    form: Callable[[Value], str]
 
 
 class Grid(Struct, frozen=True):
-    """A table. The first ``heads`` columns are row headings; ``marked_columns`` and ``marked_rows`` are highlighted.
+    """A table of words and values; None is no value. Without ``columns``, it has no heads. The first ``heads`` columns
+    are row headings; ``marked_columns`` and ``marked_rows`` are highlighted.
 
     A ``long`` table may be split into pieces side by side. Columns of a ``sortable`` one can be sorted; with ``bars``,
-    bars show its numbers.
+    bars show its numbers. The rows of a ``filtered`` one can be chosen by words and by the values of this column.
     """
 
-    columns: Sequence[str]
-    rows: Sequence[Sequence[Words]]
+    columns: Sequence[str | Column]
+    rows: Sequence[Sequence[Value]]
     heads: int = 1
     marked_columns: frozenset[int] = frozenset()
     marked_rows: frozenset[int] = frozenset()
     long: bool = False
     sortable: bool = False
     bars: bool = False
+    filtered: int | None = None
+
+    @property
+    def titles(self) -> list[str]:
+        return [column.title if isinstance(column, Column) else column for column in self.columns]
+
+    def cells(self, nothing: str) -> list[list[Words]]:
+        """Return the words of the cells, with this sign where there is no value."""
+        forms = [column.form if isinstance(column, Column) else None for column in self.columns]
+
+        def words(cell: Value, form: Callable[[Value], str] | None) -> Words:
+            if cell is None or isinstance(cell, str):
+                return nothing if cell is None else cell
+            return str(cell) if form is None and isinstance(cell, int | float) else (form or inlines)(cell)
+
+        return [[*map(words, row, forms or repeat(None))] for row in self.rows]
 
 
 class Source(Struct, frozen=True):

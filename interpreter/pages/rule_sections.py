@@ -9,8 +9,8 @@ from types import UnionType
 from interpreter.base.plurals import titled
 from interpreter.base.yaml_values import word
 from interpreter.compare.play_order import Topic, in_force, nodes_of
-from interpreter.engine.ruleset import Ruleset
-from interpreter.explain.cross_reference import for_readers, type_in_words, written
+from interpreter.engine.game import Ruleset
+from interpreter.explain.cross_reference import for_readers, line_of, type_in_words, written
 from interpreter.language import core
 from interpreter.language.core import Core
 from interpreter.language.model import Phrase, RuleLayer, plural
@@ -26,6 +26,7 @@ from interpreter.pages.page import (
     Link,
     Listing,
     Paragraph,
+    Place,
     Section,
     Slot,
     Source,
@@ -175,7 +176,8 @@ class Teller:
             unseen = ", unseen by the others" if ask.sealed else ""
             who: tuple[Inline, ...] = self.code(ask.seat), f" chooses{often}{unseen}:"
             if ask.at_once is not None:
-                who = "each of ", self.code(ask.at_once), " chooses, unseen by the others until all have:"
+                until = "" if ask.sealed else " until all have"
+                who = "each of ", self.code(ask.at_once), f" chooses, unseen by the others{until}:"
             yield Paragraph((Strong(titled(ask.name)), ": ", *who))
             yield Listing([self._alternative(ask, option) for option in ask.options])
 
@@ -256,7 +258,7 @@ class Teller:
         entries = self.ruleset.composition.layers(topic.section, topic.name)
         if topic.section == "rules":
             entries = [entries[layer.layer] for layer in in_force(self.model, topic.name)]
-        places = [Code(f"{entry.span.file.name}:{entry.span.line}") for entry in entries]
+        places = [Place(line_of(entry.span)) for entry in entries]
         links = {name: id for name, id in self._targets.items() if (topic.section, topic.name) != ("rules", name)}
         blocks: list[Block] = []
         for entry, place in zip(entries, places, strict=True):

@@ -16,14 +16,13 @@ from interpreter.base.plurals import counted, titled
 from interpreter.base.yaml_values import word
 from interpreter.compare.play_order import Topic, nodes_of, places_of
 from interpreter.drawing.board import drawn
-from interpreter.drawing.picture import Picture, picture_of
-from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset
+from interpreter.drawing.picture import Picture, picture_of, unplayed
+from interpreter.engine.game import Game, Ruleset
 from interpreter.engine.setup import default_settings
 from interpreter.kernel.state import Value
 from interpreter.language import core
 from interpreter.language.model import CardRow, Component, GraphDecl, Group, Kind, Table
-from interpreter.language.types import HolderType, Type, name_of
+from interpreter.language.types import SEAT, HolderType, Type, name_of
 from interpreter.pages.page import (
     Block,
     Code,
@@ -138,7 +137,11 @@ class Book(Teller):
     def token_grid(self, kinds: Iterable[Kind]) -> Grid:
         """Return a table of the numbers of tokens of some kinds."""
         rows = [
-            (titled(kind.name if kind.unit else member), str(total), "" if kind.unit else kind.name)
+            (
+                titled(kind.name if kind.unit else member),
+                "as laid out" if total is None else str(total),
+                "" if kind.unit else kind.name,
+            )
             for kind in kinds
             for member, total in zip(kind.members, kind.totals or (), strict=True)
         ]
@@ -156,7 +159,7 @@ class Book(Teller):
 
     def card_grid(self, kind: str, cards: Sequence[CardRow]) -> Grid:
         """Return a table with a row for each printed row of some cards of a kind."""
-        attributes, key = self.model.card_kinds[kind].attributes, self.model.card_kinds[kind].key
+        attributes, key = self.model.card_kinds[kind].columns, self.model.card_kinds[kind].key
         copied = any(card.copies > 1 for card in cards)
         printed = list({card.span if copied else at: card for at, card in enumerate(cards)}.values())
         rows = [
@@ -218,10 +221,7 @@ class Book(Teller):
 
     @cached_property
     def _unplayed(self) -> Game:
-        players = self.players or self.ruleset.players.usual
-        ruleset = self.ruleset.for_players(players)
-        settings = {**default_settings(ruleset.model), **self.settings}
-        return Game.seated(ruleset, ruleset.table(players, settings), 0, None)
+        return unplayed(self.ruleset, self.players, self.settings)
 
     def _nodes(self, graph: GraphDecl) -> Grid:
         of_places = list(graph.nodes[0].place)
@@ -249,18 +249,19 @@ class Book(Teller):
         entries = self.composition.layers("tables", table.name)
         about = [Paragraph(text) for entry in entries if (text := entry.remarks.about)]
         origin = [Paragraph(text, "note") for entry in entries if (text := entry.remarks.provenance)]
-        users = self._topics_with(lambda node: isinstance(node, core.TableCell) and node.table == table.name)
+        used = self._topics_with("Read by ", lambda node: isinstance(node, core.TableCell) and node.table == table.name)
         files = list(dict.fromkeys(entry.file for entry in entries))
         changed = [Paragraph(("From ", *joined([Code(file) for file in files]), "."), "aside")] if files[1:] else []
-        used = [Paragraph(("Read by ", *joined(users), "."))] if users else []
         statements = self.folded_statements(table.cites)
         blocks = (*about, *origin, self.grid(table), *changed, *used, *statements)
         return Section(f"table-{table.name}", self.heading("tables", table.name), blocks)
 
-    def _topics_with(self, is_sought: Callable[[object], bool]) -> list[Inline]:
-        """Return links to the rules in which a node passes a test, in the order of play."""
+    def _topics_with(self, lead: str, is_sought: Callable[[object], bool]) -> list[Paragraph]:
+        """Return a sentence with links to the rules in which a node passes a test, in the order of play; none without
+        such rules."""
         topics = (topic for topics in self.places.values() for topic in topics)
-        return [self.link(topic) for topic in topics if any(map(is_sought, nodes_of(self.model, topic)))]
+        links = [self.link(topic) for topic in topics if any(map(is_sought, nodes_of(self.model, topic)))]
+        return [Paragraph((lead, *joined(links), "."))] if links else []
 
     def grid(self, table: Table, changed: frozenset[tuple[int, ...]] = frozenset()) -> Grid:
         """Return a table with the values of its last key as columns and those of the others as rows. ``changed`` cells
@@ -270,8 +271,10 @@ class Book(Teller):
             text = self._shown(table.cells[key], table.gives)
             return Strong(text) if key in changed else text
 
+        counting = self._unplayed.machine.constants.counting if self.players is not None else None
+
         def is_here(place: int, value: int) -> bool:
-            return table.keys[place] == "players" and value == self._counting
+            return table.keys[place] == "players" and value == counting
 
         *rows_by, last = table.axes
         shown = [
@@ -303,19 +306,18 @@ class Book(Teller):
                 return titled(lines[1].partition("|")[0])
         return titled(name_of(table.gives) or table.name)
 
-    @cached_property
-    def _counting(self) -> int | None:
-        return self._unplayed.machine.constants.counting if self.players is not None else None
-
     # --- before the first round
 
     def _start(self) -> Iterator[Section]:
-        groups = [group for group in self.model.groups.values() if group.file]
-        seats = [group for group in groups if group.owner == "seat"]
-        common = [group for group in groups if group.owner == "" and isinstance(group.type, HolderType)]
-        values = [group for group in groups if group.owner == "" and not isinstance(group.type, HolderType)]
+        groups = [group for group in self.model.groups.values() if group.file and group.in_page]
+        common = [group for group in groups if group.owner is None and isinstance(group.type, HolderType)]
+        values = [group for group in groups if group.owner is None and not isinstance(group.type, HolderType)]
+        each = [
+            (f"Each {'player' if of == SEAT else self.type_text(of)} has", [x for x in groups if x.owner == of])
+            for of in dict.fromkeys(group.owner for group in groups if group.owner is not None)
+        ]
         blocks: list[Block] = []
-        for title, chosen in (("Each player has", seats), ("On the table", common), ("State", values)):
+        for title, chosen in (*each, ("On the table", common), ("State", values)):
             if chosen:
                 columns = ("", "holds", "initially", "visible to", "")
                 blocks += [Paragraph(Strong(title)), _full(Grid(columns, list(map(self._holder, chosen))))]
@@ -340,7 +342,7 @@ class Book(Teller):
         lasts = f"for a {group.lasts}" if group.lasts != "game" else ""
         remark = "; ".join(text for text in (about, lasts) if text)
         seen = group.seen if isinstance(group.type, HolderType) or group.seen != "everyone" else ""
-        return titled(group.name), self.type_text(group.type), self._first(group), seen, remark
+        return titled(group.own_name), self.type_text(group.type), self._first(group), seen, remark
 
     def _first(self, group: Group) -> Words:
         match group.starts:
@@ -383,8 +385,7 @@ class Book(Teller):
         first: tuple[Block, ...] = ()
         if self.model.setup:
             first = (Paragraph(("Once, before the first round: ", Link("chapter-setup", self.setup_title), ".")),)
-        ends = self._topics_with(lambda node: isinstance(node, core.Ends))
-        last = (Paragraph(("The game ends in ", *joined(ends), ".")),) if ends else ()
+        last = self._topics_with("The game ends in ", lambda node: isinstance(node, core.Ends))
         moments: list[Block] = []
         if self.model.standing:
             when = " apply before each decision and at the end of each turn and phase."
@@ -438,8 +439,7 @@ class Book(Teller):
             ((Strong(titled(reading)), " – in force") if reading == taken else titled(reading), text)
             for reading, text in doubt.readings.items()
         ]
-        readers = self._topics_with(lambda node: isinstance(node, core.SettingValue) and node.name == name)
-        used = (Paragraph(("Read by ", *joined(readers), ".")),) if readers else ()
+        used = self._topics_with("Read by ", lambda node: isinstance(node, core.SettingValue) and node.name == name)
         front = (Paragraph(f"{titled(about)}."),) if about else ()
         blocks = (*front, Facts(readings), *used, *self.statements(doubt.answers))
         return Section(f"interpretation-{name}", titled(name), blocks)

@@ -19,9 +19,10 @@ from interpreter.base.plurals import counted, titled
 from interpreter.base.yaml_values import word, words
 from interpreter.compare.operands import title_of
 from interpreter.engine.citations import citations_of
-from interpreter.engine.ruleset import Ruleset, load_document
+from interpreter.engine.game import Ruleset
 from interpreter.engine.setup import default_settings
 from interpreter.kernel.state import Value
+from interpreter.loading.load import load_document
 from interpreter.pages.page import (
     Block,
     Code,
@@ -36,10 +37,10 @@ from interpreter.pages.page import (
     Statements,
     Strong,
     Words,
-    inlines,
 )
 from interpreter.pages.rule_sections import sentence
 from interpreter.pages.rulebook import Book, component_grid
+from interpreter.pages.text import words_of
 from interpreter.reading.file_declarations import declarations_in, declared_in, parts_of
 from interpreter.reading.files import Document, Shelf
 from interpreter.reading.ruleset_files import can_have, files_of, overlays_for, rulesets_of
@@ -354,9 +355,9 @@ def _lines(block: Block | Section) -> int:
         case Statements(items):
             return sum(_wrapped(f"{each.text}   {each.reading} {each.id}") for each in items)
         case Listing(items):
-            return sum(_wrapped(_written(item)) for item in items)
+            return sum(_wrapped(words_of(item)) for item in items)
         case Paragraph(words):
-            return _wrapped(_written(words))
+            return _wrapped(words_of(words))
         case Grid(_, rows):
             return 3 + ceil(len(rows) / 2)  # a long table is split, and tables are side by side
         case Drawing():
@@ -367,7 +368,3 @@ def _lines(block: Block | Section) -> int:
 
 def _wrapped(text: str) -> int:
     return ceil(len(text) / _LETTERS)
-
-
-def _written(words: Words) -> str:
-    return "".join(word if isinstance(word, str) else word.text for word in inlines(words))

@@ -76,6 +76,12 @@ def _without(items: Value, item: Value) -> Value:
     return items[:at] + items[at + 1 :]
 
 
+def _replaced(items: Value, at: int, item: Value) -> Value:
+    if not 0 <= at < len(items):
+        raise ValueError(f"no item {at} in a list of {len(items)}")
+    return (*items[:at], item, *items[at + 1 :])
+
+
 def _subsets(number: int, items: Value) -> Value:
     """Return all subsets of a size, in the order of the items."""
     count = comb(len(items), number) if number >= 0 else 0
@@ -98,6 +104,7 @@ OF_VALUES: dict[str, Callable[..., Value]] = {
     "subsets": _subsets,
     "position": lambda item, items: items.index(item) if item in items else None,
     "without": _without,
+    "replaced": _replaced,
     "sum": sum,
     "total": sum,
     "min": lambda *numbers: min(numbers),

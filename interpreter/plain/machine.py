@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 from msgspec import Struct
 
@@ -23,15 +23,13 @@ from interpreter.kernel.state import Frame, State, Value, stacked
 from interpreter.language import core
 from interpreter.language.core import Option
 from interpreter.language.model import StandingRule
+from interpreter.language.preferences import Policy
 from interpreter.lowering import lower
 from interpreter.lowering.constants import Caller, Constants, RuleFailure, check_records
 from interpreter.lowering.watches import with_matches
 from interpreter.plain.closures import MAXIMUM_PASSES, Env, Evaluate, Run, effort
 from interpreter.plain.evaluate import Evaluator
 from interpreter.plain.perform import Functions
-
-if TYPE_CHECKING:  # policies are checked only if a bot plays by them
-    from interpreter.language.policies import Policy
 
 __all__ = ["AskSite", "Code", "Machine", "OptionSite", "combinations"]
 

@@ -94,6 +94,12 @@ class Performer(Evaluator):
         compile_, effects, span = self.compile, self.constants.effects, step.span
         names = self.constants.chance_names
         match step:
+            case core.SetCell(core.Cell(name) as cell, value) if most := self.constants.model.groups[name].most:
+
+                def put(state: State, target: int, items: Value, span: Span) -> None:
+                    effects.put_list(state, target, items, most, span)
+
+                return self._guarded(span, put, compile_(cell), self.stored(value))
             case core.SetCell(cell, value):
                 return self._guarded(span, effects.put, compile_(cell), self.stored(value))
             case core.MoveCards(cards, target, where):

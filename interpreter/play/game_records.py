@@ -16,12 +16,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Note, RulesetError
-from interpreter.base.plain_data import Json, Value
+from interpreter.base.plain_data import Json, Value, json_of
 from interpreter.engine.decision import Decision, Option
-from interpreter.engine.game import Game
+from interpreter.engine.game import Game, Ruleset
 from interpreter.engine.refusal import IllegalMove
-from interpreter.engine.ruleset import Ruleset, find, load
 from interpreter.engine.scripted_outcomes import Outcomes
+from interpreter.loading.load import find, load
 from interpreter.reading.compose import ALLOW_UNDEFINED
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Choice",
     "Difference",
+    "Gathering",
     "Header",
     "Recorder",
     "SavedGame",
@@ -52,6 +53,22 @@ Choice: TypeAlias = dict[str, Value]
 """A choice: ``do`` and the values of the alternative; in a saved game with ``by``, ``decision`` and ``digest``."""
 
 
+class Clock(TypedDict):
+    """The seconds that each person has, ``per`` `game` or `choice`. Whoever is late is played by a `bot`, or takes the
+    alternative without values if there is one (`pass`)."""
+
+    per: str
+    seconds: int
+    late: str
+
+
+class Gathering(TypedDict):
+    """What people have asked for at a table whose game has not begun."""
+
+    overlays: list[str]
+    settings: dict[str, str]
+
+
 class Header(TypedDict):
     """First line of a saved game: how it began."""
 
@@ -66,6 +83,11 @@ class Header(TypedDict):
     bots: NotRequired[list[str]]
     continued: NotRequired[bool]
     """The game goes on from the middle of another, or of a longer course of its own that was taken back."""
+    again: NotRequired[str]
+    """The table on which the same people play the next game."""
+    clock: NotRequired[Clock]
+    gathers: NotRequired[Gathering]
+    """The table gathers people; the game is only an example of the one that will begin."""
 
 
 class Difference(Exception):
@@ -98,7 +120,7 @@ class Recorder:
         self._write, self._count = write, 0
 
     def _line(self, data: Mapping[str, object]) -> None:
-        self._write(json.dumps(data, ensure_ascii=False, separators=(", ", ": ")) + "\n")
+        self._write(json_of(data) + "\n")
 
     def begin(self, game: Game, bots: Sequence[str] = ()) -> None:
         """Write the header."""

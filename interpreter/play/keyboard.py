@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, combinations, groupby, islice, pairwise
 
-from interpreter.base.plain_data import Json, number_in
+from interpreter.base.plain_data import Json, json_of, number_in
 from interpreter.base.suggest import did_you_mean
 from interpreter.bots.player import Code
 from interpreter.engine.decision import Decision
@@ -65,7 +65,8 @@ def numbered(game: Game, decision: Decision, codes: Sequence[Code], language: st
     for number, group in groupby(entries, key=lambda entry: entry[1][0]):
         options, site = list(group), decision.site.options[number]
         foresight = Foresight(game, decision, language) if _is_described_later(game, decision, site) else None
-        limit = MOST_FORESEEN if foresight and not _ends_in_number(site) else MOST_OF_ONE
+        ends_in_number = any(isinstance(choice.type, IntType) for choice in site.core.choices[-1:])
+        limit = MOST_FORESEEN if foresight and not ends_in_number else MOST_OF_ONE
         if len(entries) <= MOST_LINES or len(options) <= limit:
             lines.extend(_single(names, decision, options, foresight))
         else:
@@ -77,10 +78,6 @@ def _is_described_later(game: Game, decision: Decision, option: OptionSite) -> b
     """Return whether the log has no words for a choice of this alternative, because later events describe it."""
     phrases = game.ruleset.model.says.get(f"{decision.name}.{option.name}")
     return phrases is not None and not any(phrase.parts for phrase in phrases.values())
-
-
-def _ends_in_number(option: OptionSite) -> bool:
-    return bool(option.core.choices) and isinstance(option.core.choices[-1].type, IntType)
 
 
 def _single(
@@ -147,7 +144,7 @@ def _typed(names: Names, type_: Type, value: Value) -> str:
         case IntType() | CardType() | KindType() | NodeType():
             return shlex.quote(str(names.public(value, type_)))
         case _:
-            return shlex.quote(json.dumps(names.public(value, type_), ensure_ascii=False))
+            return shlex.quote(json_of(names.public(value, type_)))
 
 
 # --- typed text as a choice

@@ -9,10 +9,7 @@ from typing import Protocol
 from interpreter.bots.compiled_bots import announce
 from interpreter.bots.player import Bot, Stream
 from interpreter.engine.decision import Decision, Option, choice_text
-from interpreter.engine.game import Game, Result
-from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.scripted_outcomes import Outcomes
-from interpreter.kernel.chance import ChanceSource
+from interpreter.engine.game import Game, Result, Ruleset
 from interpreter.kernel.listeners import listen
 from interpreter.kernel.state import State
 from interpreter.language.types import SEAT
@@ -68,7 +65,6 @@ class Match:
         bots: Sequence[Bot],
         seed: int = 0,
         settings: Mapping[str, object] | None = None,
-        chance: ChanceSource | Outcomes | None = None,
         watchers: Sequence[Watcher] = (),
         game: Game | None = None,
     ) -> None:
@@ -83,10 +79,11 @@ class Match:
         self._seen: set[str] = set()
         ruleset.check_players(len(bots))
         table = ruleset.table(len(bots), ruleset.settings(settings or {}))
-        self.game = game or Game.seated(ruleset, table, seed, chance)
-        announce(self.game.runner, self.game.ruleset, bots)
+        self.game = game or Game.seated(ruleset, table, seed, None)
         if self.watchers:
             listen(self.game.state, self._moment)
+        else:
+            announce(self.game.runner, self.game.ruleset, bots)
         if game is None:
             self.game.start()
 

@@ -18,7 +18,7 @@ from interpreter.compiler.ir.ops import CellGroup
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.compiler.wasm.driver import BOT_STREAM
 from interpreter.compiler.wasm.standalone import EXPORTS, standalone_module
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
 from interpreter.engine.setup import Table
 from interpreter.kernel.chance import name_hash
 from interpreter.kernel.state import Value
@@ -162,7 +162,7 @@ class _Manifest:
         declared = self.model.groups.get(name)
         return {
             "name": name,
-            "owner": declared.owner if declared is not None else "card" if name == "location" else "",
+            "owner": declared.owner.word if declared and declared.owner else "card" if name == "location" else "",
             "count": group.count,
             "first": group.base,
             "address": group.address,

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from msgspec.structs import replace
+
 from interpreter.base.diagnostics import Diagnostic, RulesetError, Severity
 from interpreter.base.source import Span
 from interpreter.bots.hidden_reads import groups_peeked
@@ -16,7 +18,7 @@ from interpreter.compiler.passes import stages
 from interpreter.compiler.passes.context import Functions
 from interpreter.compiler.wasm.assemble import built
 from interpreter.compiler.wasm.codec import fitted
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
 from interpreter.engine.setup import Table
 
 __all__ = ["RANDOM", "check_module", "module_builder", "module_forms", "rule_of"]
@@ -27,7 +29,7 @@ RANDOM = "random"
 def module_builder(ruleset: Ruleset, table: Table, bots: Sequence[str]) -> tuple[ModuleBuilder, list[dict[int, str]]]:
     """Return the builder of a module, and for each bot its choice functions by stretch. Raise :class:`RulesetError` if
     no module can be built."""
-    machine, policies = table.machine, policies_for(ruleset)
+    machine, policies = table.machine, policies_for(ruleset) if bots else {}
     try:
         builder, _ = fitted(machine, table.first, dict(table.runner.rooms))
     except Unsupported as error:
@@ -45,11 +47,10 @@ def module_builder(ruleset: Ruleset, table: Table, bots: Sequence[str]) -> tuple
 
 def check_module(ruleset: Ruleset, table: Table) -> Iterator[Diagnostic]:
     """Check that a module of a table can be built, and that it has all rules; otherwise the plain form plays."""
-    machine = table.machine
     try:
-        builder, _ = fitted(machine, table.first, dict(table.runner.rooms))
-    except Unsupported as error:
-        yield _slow("no module can be built", error.span, str(error))
+        builder, _ = module_builder(ruleset, table, ())
+    except RulesetError as error:
+        yield from (replace(each, severity="warning") for each in error.diagnostics)
         return
     built(builder)
     for span, why in builder.rules_left_out.items():

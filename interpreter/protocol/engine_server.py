@@ -16,14 +16,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.diagnostics import RulesetError
-from interpreter.base.plain_data import Json, Value, json_in, picked
+from interpreter.base.plain_data import Json, Value, data_of, json_in, picked
 from interpreter.base.suggest import did_you_mean
 from interpreter.bots.player import Stream
 from interpreter.bots.registry import adviser, bots_of
 from interpreter.engine.decision import Decision
-from interpreter.engine.game import Game
+from interpreter.engine.game import Game, Ruleset
 from interpreter.engine.refusal import IllegalMove
-from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.views import numbered_lines, pending
 from interpreter.explain.legality import conditions_of
 from interpreter.lowering.constants import RuleFailure
@@ -195,9 +194,8 @@ class _Methods:
     def explain(self, game: Game, player: int | None = None, *, choice: Value) -> dict[str, Json]:
         conditions = [
             {
-                **picked(each, "text", "holds"),
+                **picked(each, "text", "holds", "rule", "place"),
                 "values": dict(each.values),
-                **picked(each, "rule", "place"),
                 "cites": {quote.id: quote.text for quote in each.cites},
             }
             for each in conditions_of(game, choice, player=player)
@@ -263,9 +261,8 @@ class Engine(_Methods):
             reasons = [picked(each, "message", "rule", "cites") for each in error.reasons]
             raise Refused(ILLEGAL, str(error), {**picked(error, "rule", "cites"), "reasons": reasons}) from None
         except RuleFailure as error:
-            chain = [str(caller) for caller in error.chain]
             place = str(error.span) if error.span else None
-            raise Refused(FAILED, error.message, {"place": place, "chain": chain}) from None
+            raise Refused(FAILED, error.message, {"place": place, "chain": list(map(str, error.chain))}) from None
         except RulesetError as error:
             raise Refused(PARAMS, error.diagnostics[0].message) from None
         except (ValueError, TypeError, KeyError, OverflowError) as error:
@@ -309,7 +306,7 @@ def _parsed(line: str) -> dict[str, Json]:
 
 
 def _line(message: Mapping[str, Json]) -> str:
-    return json.dumps(message, ensure_ascii=True, separators=(",", ":"))
+    return json.dumps(message, ensure_ascii=True, separators=(",", ":"), default=data_of)
 
 
 def serve(ruleset: Ruleset, requests: IO[str], answers: IO[str], version: str = "") -> None:

@@ -285,12 +285,12 @@ def _remove(composition: Composition) -> None:
         for name, layers in list(names.items()):
             remaining: list[Entry] = []
             for entry in layers:
-                match entry.covers:
-                    case "removes", file, _:
-                        is_base = not remaining or remaining[0].file == file
-                        remaining = [] if is_base else [layer for layer in remaining if layer.file != file]
-                    case _:
-                        remaining.append(entry)
+                if entry.covers is None or entry.covers[0] != "removes":
+                    remaining.append(entry)
+                elif not remaining or remaining[0].file == entry.covers[1]:
+                    remaining = []
+                else:
+                    remaining = [layer for layer in remaining if layer.file != entry.covers[1]]
             names[name] = remaining
             if not remaining:
                 del names[name]

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.plurals import quoted
+from interpreter.base.remedies import add, insert, remove, write
 from interpreter.base.suggest import did_you_mean
 from interpreter.base.yaml_values import Mapping, Scalar, word
 from interpreter.reading.file_declarations import LAYERED, phases_of
@@ -76,7 +77,8 @@ def check_references(shelf: Shelf, stack: list[Document]) -> Iterator[Diagnostic
     folders = {id.partition("/")[0] for id in here}
     for document in stack:
         head = document.head
-        for name in (*(key for key, _ in head.with_), *head.over, *head.not_with, *head.after):
+        numbered = (name for _, command in head.commands for name in command.is_)
+        for name in (*(key for key, _ in head.with_), *head.over, *head.not_with, *head.after, *numbered):
             if name.text not in here and not any(shelf.find(kind, name.text) for kind in KINDS):
                 ids = {id for kind in KINDS for id in shelf.ids(kind) if id.partition("/")[0] in folders}
                 near = did_you_mean(name.text, ids)
@@ -117,7 +119,7 @@ def check_family(family: Document, edition: list[Document]) -> Iterator[Diagnost
     first = edition[0].head.extends if edition else None
     if first is not None and first.text != family.id:
         message = f"`{edition[0].id}` extends `{first.text}`, but the family of this ruleset is `{family.id}`"
-        yield Diagnostic("E505", message, first.span)
+        yield Diagnostic("E505", message, first.span, help=write(first.span, family.id))
 
 
 def check_players(stack: list[Document]) -> Iterator[Diagnostic]:
@@ -160,6 +162,7 @@ def check_size(composition: Composition) -> Iterator[Diagnostic]:
 def check_layers(composition: Composition) -> list[Diagnostic]:
     """Check that each name is declared once, and that overrides use a verb with the id of a file that declares it."""
     diagnostics: list[Diagnostic] = []
+    kinds = {document.id: document.kind for document in composition.documents}
     for section, names in composition.sections.items():
         if section in SINGLE_SECTIONS or section in ("says", "policies", "decisions", "card_rows"):
             continue
@@ -168,14 +171,15 @@ def check_layers(composition: Composition) -> list[Diagnostic]:
                 below = layers[:position]
                 if section == "cards" and entry.covers is not None:
                     below = [*below, *_cards_below(composition, entry)]
-                diagnostics.extend(_check_layer(section, name, below, entry, names))
+                diagnostics.extend(_check_layer(section, name, below, entry, names, kinds))
     diagnostics.extend(_check_overlay_order(composition))
     return diagnostics
 
 
 def _check_layer(
-    section: str, name: str, below: list[Entry], entry: Entry, names: dict[str, list[Entry]]
+    section: str, name: str, below: list[Entry], entry: Entry, names: dict[str, list[Entry]], kinds: dict[str, str]
 ) -> Iterator[Diagnostic]:
+    """Check a declaration over those below it, given the ``kinds`` of the composed files."""
     if entry.covers is None:
         if below and not (section == "kinds" and word(below[-1].value) == "open"):
             first = below[0]
@@ -184,22 +188,28 @@ def _check_layer(
                 f"`{name}` is already declared in `{first.file}`",
                 entry.span,
                 (Note("the first declaration", first.span),),
-                _how_to_cover(section, name, first),
+                _how_to_cover(section, entry, first),
             )
         return
     how, file, span = entry.covers
-    if how in ("amends", "removes") and entry.guards:
+    if how in ("amends", "removes") and entry.guards and section != "cards":
         yield Diagnostic("E507", f"`{how}` is unconditional: a part's `when` cannot guard it", span)
     if how == "removes" and (extra := _extra_key(entry)) is not None:
         message = f"got `removes` and `{extra.text}` together, want one of them"
-        yield Diagnostic("E105", message, extra.span)
+        yield Diagnostic("E105", message, extra.span, help=remove(extra.span, f"remove `{extra.text}`"))
+    is_elsewhere = "/" in file and file not in kinds
+    beside = f"if it is for rulesets with `{file}`, write it under `with: {{{file}: {{{section}: …}}}}`"
     if not below:
-        yield Diagnostic(
-            "E502", f"`{name}` {how} nothing: no file below declares it{did_you_mean(name, set(names) - {name})}", span
-        )
+        near = did_you_mean(name, set(names) - {name})
+        remedy = beside if is_elsewhere else None
+        place = entry.span if near else span
+        yield Diagnostic("E502", f"`{name}` {how} nothing: no file below declares it{near}", place, help=remedy)
     elif all(file != layer.file for layer in below):
         known = ", ".join(quoted(dict.fromkeys(layer.file for layer in below)))
-        remedy = f"write `{how}: {below[0].file}`"
+        remedy = write(span, below[0].file, f"write `{how}: {below[0].file}`")
+        if is_elsewhere:
+            is_shared = kinds[below[0].file] in ("family", "library")
+            remedy = f"{remedy}; {beside}" if is_shared else beside
         yield Diagnostic("E503", f"`{name}` does not come from `{file}`; it is declared in {known}", span, help=remedy)
 
 
@@ -217,13 +227,14 @@ def _extra_key(entry: Entry) -> Scalar | None:
     return next((key for key in keys if key.text not in ("removes", "cites", "about", "provenance")), None)
 
 
-def _how_to_cover(section: str, name: str, first: Entry) -> str:
-    file = first.file
+def _how_to_cover(section: str, entry: Entry, first: Entry) -> str:
+    file, name = first.file, entry.name
     if section == "tokens" and isinstance(first.value, Scalar):
-        return f"write `{{amends: {file}, {name}: …}}` to change the number of tokens"
-    if section in ("rules", "tables"):
-        return f"write `replaces: {file}`" + (f" or `wraps: {file}`" if section == "rules" else "")
-    return f"write `amends: {file}` to change it"
+        words = f"write `{{amends: {file}, {name}: …}}` to change the number of tokens"
+        return write(entry.value.span, f"{{amends: {file}, {name}: {entry.value.span.text}}}", words)
+    how = "replaces" if section in ("rules", "tables") else "amends"
+    words = f"write `{how}: {file}`" + {"rules": f" or `wraps: {file}`", "tables": ""}.get(section, " to change it")
+    return add(entry.head.span if entry.head else entry.span, f"{how}: {file}", words) or words
 
 
 def _check_overlay_order(composition: Composition) -> Iterator[Diagnostic]:
@@ -235,12 +246,13 @@ def _check_overlay_order(composition: Composition) -> Iterator[Diagnostic]:
             for low, high in pairwise(overlays):
                 if low.file == high.file or _ordered(documents[low.file], documents[high.file]):
                     continue
+                header, after = documents[high.file].root["overlay"].span, f"after: [{low.file}]"
                 yield Diagnostic(
                     "E506",
                     f"`{low.file}` and `{high.file}` both override `{name}`, in no defined order",
                     high.span,
                     (Note(f"`{low.file}` overrides it here", low.span),),
-                    f"write `after: [{low.file}]` or `layer: last` in one of them",
+                    insert(header.file, header.end, f"\n{after}", f"write `{after}` or `layer: last` in one of them"),
                 )
 
 

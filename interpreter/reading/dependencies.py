@@ -20,11 +20,12 @@ from interpreter.reading.unsaved_files import unsaved_bytes
 
 __all__ = [
     "Evidence",
-    "Now",
     "at_one_moment",
     "digest",
     "folders_in",
     "found_again",
+    "found_now",
+    "found_once",
     "looked_at",
     "looks_once",
     "marks_of",
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 P = ParamSpec("P")
+K = TypeVar("K")
 T = TypeVar("T")
 
 MOST_BYTES = 8 * 1024 * 1024
@@ -43,14 +45,6 @@ MOST_BYTES = 8 * 1024 * 1024
 def digest(data: bytes) -> str:
     """Return the digest of bytes."""
     return blake2b(data, digest_size=16).hexdigest()
-
-
-class Now(dict[tuple[str, str], str]):
-    """Results of accesses at present, each looked up once. Make a new one for each run."""
-
-    def __missing__(self, key: tuple[str, str]) -> str:
-        found = self[key] = _look(*key)
-        return found
 
 
 class Evidence:
@@ -71,7 +65,7 @@ class Evidence:
 
     def holds(self) -> bool:
         """Return whether all accesses would have the same results now."""
-        return self.steady and all(_look(*look) == found for look, found in self.found.items())
+        return self.steady and all(found_now(*look) == found for look, found in self.found.items())
 
 
 _noting = Scoped[Evidence | None]("noting", None)
@@ -128,16 +122,20 @@ def looks_once(read: Callable[P, T]) -> Callable[P, T]:
         known = _moment.value
         if known is None:
             return read(*args, **keywords)
-        question = (read, *args, *keywords.items())
-        if question not in known:
-            with noted() as evidence:
-                known[question] = read(*args, **keywords), evidence
-            return cast(T, known[question][0])
-        result, evidence = known[question]
-        found_again(evidence)
-        return cast(T, result)
+        return cast(T, found_once(known, (read, *args, *keywords.items()), lambda: read(*args, **keywords)))
 
     return remembered
+
+
+def found_once(known: dict[K, tuple[T, Evidence]], question: K, find: Callable[[], T]) -> T:
+    """Return what is known of a question, with the accesses that led to it; else find it."""
+    if question in known:
+        found_again(known[question][1])
+    else:
+        with noted() as evidence:
+            found = find()
+        known[question] = found, evidence
+    return known[question][0]
 
 
 def looked_at(what: str, path: str | os.PathLike[str], found: str | None = None) -> None:
@@ -150,15 +148,16 @@ def looked_at(what: str, path: str | os.PathLike[str], found: str | None = None)
     evidence = _noting.value
     if evidence is not None:
         path = os.path.abspath(path)
-        evidence.add(what, path, _look(what, path) if found is None else found)
+        evidence.add(what, path, found_now(what, path) if found is None else found)
 
 
 @looks_once
-def _look(what: str, path: str) -> str:
+def found_now(what: str, path: str) -> str:
     """Return the result of an access; empty if it fails."""
     try:
-        if what.startswith("words "):
-            return " ".join(words_in(path, what.split(" ")[1:]))
+        of, *words = what.split(" ")
+        if of == "words":
+            return " ".join(words_in(path, words))
         return _LOOKS[what](path)
     except (OSError, ValueError):
         return ""
@@ -226,11 +225,8 @@ def _listed(names: list[str]) -> str:
 def _names(path: str) -> str:
     """Return the digest of the names in a folder that match a pattern, with a mark on those that are no files."""
     folder, pattern = os.path.split(path)
-    try:
-        with os.scandir(folder) as entries:
-            return _listed([e.name if e.is_file() else f"{e.name}/" for e in entries if fnmatch(e.name, pattern)])
-    except (OSError, ValueError):
-        return _listed([])
+    with os.scandir(folder) as entries:
+        return _listed([e.name if e.is_file() else f"{e.name}/" for e in entries if fnmatch(e.name, pattern)])
 
 
 def _form(path: str) -> str:

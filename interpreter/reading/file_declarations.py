@@ -12,7 +12,6 @@ from interpreter.reading.files import Document
 from interpreter.sections.behaviour import Phase
 from interpreter.sections.declarations import Entry, name_and_head
 from interpreter.sections.documents import NAMED_SECTIONS, SINGLE_SECTIONS, Sections
-from interpreter.sections.things import Card
 
 __all__ = [
     *("LAYERED", "declarations_in", "declared_in", "declares", "do_meet", "parted"),
@@ -59,9 +58,7 @@ def declared_in(document: Document) -> dict[str, set[str]]:
     for file, declarations in parted(document):
         for section, entry in declarations:
             if section not in ("says", "policies"):
-                carried = [pool.text for pool, _ in Card.of_layers([entry]).carries] if section == "cards" else []
-                for name in (entry.name, *carried):
-                    names.setdefault(name, set()).add(file)
+                names.setdefault(entry.name, set()).add(file)
     return names
 
 
@@ -88,7 +85,7 @@ def declarations_in(document: Document, root: Mapping) -> Iterator[tuple[str, En
         guards = (part.when,) if part.when is not None else ()
         for section, key, value in _values_in(document, part.source):
             entry = _entry(section, document, key, value, guards, name.text)
-            yield section, _citing(entry, part.cites) if section in LAYERED else entry
+            yield section, _citing(entry, part.cites) if section in (*LAYERED, "cards") else entry
 
 
 def _entry(
@@ -109,11 +106,14 @@ def _citing(entry: Entry, cites: tuple[Scalar, ...]) -> Entry:
 
 
 def _values_in(document: Document, root: Mapping) -> Iterator[tuple[str, Scalar, Value]]:
-    """Yield the names and values of all declarations outside of `parts`, each with its section."""
+    """Yield the names and values of all declarations outside of `parts`, each with its section. What a thing holds is
+    named by the thing too: `cart.load`, `node.owner`."""
     for section in root.entries:
         name, value = section.key.text, section.value
         if name in SINGLE_SECTIONS:
             yield name, section.key, value
+            yield from _held_in("node", value)
+            yield from _held_in("place", value.get("place") if isinstance(value, Mapping) else None)
         elif not isinstance(value, Mapping):
             continue
         elif name == "seats":
@@ -126,4 +126,14 @@ def _values_in(document: Document, root: Mapping) -> Iterator[tuple[str, Scalar,
                 yield "says", item.key, Mapping((YamlEntry(language, item.value),), item.value.span)
         elif name in NAMED_SECTIONS:
             target = "card_rows" if name == "cards" and document.kind == "deck" else name
-            yield from ((target, item.key, item.value) for item in value.entries)
+            for item in value.entries:
+                yield target, item.key, item.value
+                yield from _held_in(item.key.text, item.value)
+
+
+def _held_in(of: str, value: Value | None) -> Iterator[tuple[str, Scalar, Value]]:
+    """Yield what each thing of a declaration holds."""
+    holds = value.get("holds") if isinstance(value, Mapping) else None
+    for item in holds.entries if isinstance(holds, Mapping) else ():
+        name = f"{of}.{item.key.text}"
+        yield "has", replace(item.key, text=name, value=name), item.value

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.paths import ruleset_roots
 from interpreter.base.plurals import quoted
+from interpreter.base.remedies import insert, write
 from interpreter.base.source import SourceFile, Span
 from interpreter.base.suggest import did_you_mean, did_you_mean_id
 from interpreter.base.yaml_values import Entry as YamlEntry
@@ -49,6 +50,7 @@ __all__ = [
     "several",
     "shelf_for",
     "shelf_here",
+    "title_key",
     "with_files",
 ]
 
@@ -162,6 +164,11 @@ def place_of(kind: str, id: str) -> str | None:
     return KINDS[kind].format(folder=folder, name=name)
 
 
+def title_key(kind: str, id: str) -> str:
+    """Return the name that files of words have for the title of a file."""
+    return f"title.{id}" if kind == "ruleset" else f"title.{kind}.{id.rpartition('/')[2]}"
+
+
 @dataclass
 class Shelf:
     """Folders of rulesets. Files in the first ``ahead`` folders hide files with the same id in the others; elsewhere a
@@ -244,6 +251,11 @@ class Shelf:
         listed = ", ".join(quoted(ids[:MOST_LISTED])) or "none"
         return f"known here: {listed}{', …' if len(ids) > MOST_LISTED else ''}"
 
+    def has_at(self, document: Document, path: Path) -> bool:
+        """Return whether the id of a document leads to this path."""
+        place = self.find(document.kind, document.id)
+        return place is not None and resolved(place) == resolved(path)
+
     def documents(self, kind: str, ids: Iterable[str] | None = None) -> list[Document]:
         """Return the files of a kind (of some ids, or all), without those that cannot be read."""
         with at_one_moment():
@@ -259,6 +271,15 @@ class Shelf:
             if document is not None and resolved(document.address) == resolved(path):
                 return document, diagnostics
         return _read_file(path, path.as_posix(), None)
+
+    def read_as_rulesets_do(self, path: Path) -> _Read:
+        """Read the document at a path by its id, if that leads there, so that positions are named as in its rulesets;
+        else by the path."""
+        document, diagnostics = self.read_path(path)
+        if document is None or not self.has_at(document, path):
+            return document, diagnostics
+        again, its_diagnostics = self.read(document.kind, document.id)
+        return (again, its_diagnostics) if again is not None else (document, diagnostics)
 
     @property
     @looks_once
@@ -383,8 +404,7 @@ def with_files(shelf: Shelf, overlays: Iterable[str]) -> tuple[Shelf, list[str],
         if all(resolved(root) != resolved(own) for root in roots):
             roots.insert(ahead, own)
             ahead += 1
-        place = Shelf([own]).find("overlay", document.id)
-        if place is None or resolved(place) != resolved(path):
+        if not Shelf([own]).has_at(document, path):
             message = f"the overlay `{document.id}` is looked for in `{place_of('overlay', document.id)}`"
             diagnostics.append(Diagnostic("E031", message, _header_span(document), help="move the file there"))
     return Shelf(roots, ahead), ids, diagnostics
@@ -426,6 +446,9 @@ def _no_id(kind: str, id: str, at: Span | None, hint: str = "") -> Diagnostic:
         remedy = f"add overlays with `{' --with '.join([name, *(overlay or 'OVERLAY' for overlay in overlays)])}`"
     elif kind == "ruleset" and at is None:
         remedy = f"{remedy}; `regelwerk list` lists all rulesets"
+    near = re.sub(r"[^a-z0-9_/]+", "-", id.lower()).strip("-/")
+    if at is not None and at.text == id and place_of(kind, near) is not None:
+        remedy = write(at, near, f"{remedy}: `{near}`")
     return Diagnostic("E032", f"got `{shown}`, want an id that names {A_KIND[kind]}{hint}", at, help=remedy)
 
 
@@ -458,14 +481,17 @@ def _beginning(root: Mapping) -> Span:
 def _check_language(root: Mapping) -> list[Diagnostic]:
     value = root.get("language")
     if value is None:
-        return [Diagnostic("E035", "missing key `language`, want `language: 2`", _beginning(root))]
+        at, message = _beginning(root), "missing key `language`, want `language: 2`"
+        return [Diagnostic("E035", message, at, help=insert(at.file, at.start, "language: 2\n"))]
     if isinstance(value, Scalar) and value.value == 2:
         return []
     if isinstance(value, Scalar) and value.text == "2":
-        message = "got the text `2` as language, want the number `2`"
-        return [Diagnostic("E035", message, value.span, help="write the number without quotes: `language: 2`")]
+        message, words = "got the text `2` as language, want the number `2`", "write the number without quotes"
+        remedy = write(value.span, "2", f"{words}: `language: 2`")
+        return [Diagnostic("E035", message, value.span, help=remedy)]
     got = f"`{value.text}`" if isinstance(value, Scalar) else "something else"
-    help = f"`regelwerk fmt --upgrade {value.span.file.name}` converts it" if value.span.text == "1" else None
+    upgrade = f"`regelwerk fmt --upgrade {value.span.file.name}` converts it"
+    help = upgrade if value.span.text == "1" else write(value.span, "2")
     return [Diagnostic("E035", f"got the language {got}, want `2`", value.span, help=help)]
 
 
@@ -500,18 +526,18 @@ def _newly_read(path: Path, name: str, at: Span | None) -> _Read:
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
-            return None, [_unreadable(f"`{name}` is a folder, want a file", at)]
+            return None, [Diagnostic("E030", f"`{name}` is a folder, want a file", at)]
         if not stat.S_ISREG(status.st_mode):
-            return None, [_unreadable(f"`{name}` is not a regular file", at)]
+            return None, [Diagnostic("E030", f"`{name}` is not a regular file", at)]
         if status.st_size > MAX_BYTES:
             return None, [too_large(SourceFile(name, ""))]
         data = unsaved_bytes(path)
         data = path.read_bytes() if data is None else data
     except FileNotFoundError:
-        return None, [_unreadable(f"no file `{name}`{_near(path)}", at)]
+        return None, [Diagnostic("E030", f"no file `{name}`{_near(path)}", at)]
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
-        return None, [_unreadable(f"cannot read `{name}`: {reason}", at)]
+        return None, [Diagnostic("E030", f"cannot read `{name}`: {reason}", at)]
     key, version = (name, Path(os.path.abspath(path))), digest(data)
     looked_at("file", path, version)
     versions = _known.pop(key, {})
@@ -524,18 +550,14 @@ def _newly_read(path: Path, name: str, at: Span | None) -> _Read:
         del versions[next(iter(versions))]
     _known[key] = versions
     if len(_known) > MOST_FILES:
-        del _known[next(iter(_known))]
+        _known.pop(next(iter(_known)), None)  # another thread may have been faster
     document, diagnostics = read
     return document, list(diagnostics)
 
 
-def _unreadable(message: str, at: Span | None) -> Diagnostic:
-    return Diagnostic("E030", message, at)
-
-
 def no_file_in(folder: Path) -> Diagnostic:
     """Return the error of a folder without files to read."""
-    return _unreadable(f"no `.yaml` file in the folder `{folder.as_posix()}`", None)
+    return Diagnostic("E030", f"no `.yaml` file in the folder `{folder.as_posix()}`", None)
 
 
 def _near(path: Path) -> str:

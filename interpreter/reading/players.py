@@ -30,16 +30,22 @@ class PlayerRange(Struct, frozen=True):
     def __str__(self) -> str:
         return f"{self.low} to {self.high}" if self.low != self.high else str(self.low)
 
+    @property
+    def text(self) -> str:
+        """The text from which :func:`player_range` reads it, without overlays."""
+        return f"{self.low}..{self.high}" if self.low != self.high else str(self.low)
+
     def __contains__(self, players: int) -> bool:
         return self.low <= players <= self.high
 
     def __and__(self, other: PlayerRange) -> PlayerRange:
         """Return the numbers that both allow; reasons and overlays of ``other`` override those of this one."""
+        low, high, overlays = max(self.low, other.low), min(self.high, other.high), dict(self.overlays + other.overlays)
         return PlayerRange(
-            max(self.low, other.low),
-            min(self.high, other.high),
+            low,
+            high,
             other.otherwise or self.otherwise,
-            tuple({**dict(self.overlays), **dict(other.overlays)}.items()),
+            tuple((number, overlay) for number, overlay in overlays.items() if low <= number <= high),
             other.because or self.because,
         )
 

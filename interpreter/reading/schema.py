@@ -7,10 +7,12 @@ wordings are here. The meaning of names is left to later stages.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from unicodedata import normalize
 
 from msgspec import Struct
 
@@ -18,6 +20,7 @@ from interpreter.base.diagnostics import Diagnostic, unique
 from interpreter.base.lazy import Scoped
 from interpreter.base.paths import schema_folder
 from interpreter.base.plurals import joined, quoted
+from interpreter.base.remedies import remove, write
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value, plain
@@ -143,7 +146,10 @@ def _worded(error: _Error, start: _Place) -> Iterator[Diagnostic]:
     place = start.below(error.path)
     if "propertyNames" in error.schema_path:
         name = str(error.instance)
-        yield Diagnostic("E106", f"got the name {_shown(name)}, want {_want(error)}", place.key(name))
+        letters = normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
+        near = re.sub("[^a-z0-9]+", "_", letters).strip("_0123456789")
+        help = write(place.key(name), near) if near else None
+        yield Diagnostic("E106", f"got the name {_shown(name)}, want {_want(error)}", place.key(name), help=help)
     else:
         yield from _WORDINGS.get(error.validator, _wrong_value)(error, place)
 
@@ -167,20 +173,18 @@ def _missing_keys(error: _Error, place: _Place) -> Iterator[Diagnostic]:
     message = f"missing key{'s' if len(missing) > 1 else ''} {joined(quoted(missing))}"
     if len(missing) < len(required):
         message += f", want {joined(quoted(required))}"
-    yield Diagnostic("E102", message, place.holder, help=_meaning(error.schema, missing[0]))
-
-
-def _meaning(schema: dict[str, Any], key: str) -> str | None:
-    described = schema.get("properties", {}).get(key, {}).get("description")
-    return f"`{key}`: {described[0].lower()}{described[1:].rstrip('.')}" if described else None
+    about = error.schema.get("properties", {}).get(missing[0], {}).get("description")
+    help = f"`{missing[0]}`: {about[0].lower()}{about[1:].rstrip('.')}" if about else None
+    yield Diagnostic("E102", message, place.holder, help=help)
 
 
 def _wrong_type(error: _Error, place: _Place) -> Iterator[Diagnostic]:
-    remedy = None
+    remedy: str | None = None
     if error.validator_value == "array" and isinstance(place.value, Scalar) and place.value.style != "literal":
-        remedy = f"put it in brackets: `[{_shown(place.value.text)[1:-1]}]`"
+        words = f"put it in brackets: `[{_shown(place.value.text)[1:-1]}]`"
+        remedy = write(place.value.span, f"[{place.value.span.text}]", words)
     if error.schema.get("title") == "rule text" and isinstance(place.value, Sequence):
-        remedy = 'put rule text that starts with `[` in quotes: `"[…]"`'
+        remedy = write(place.span, f'"{place.span.text}"', 'put rule text that starts with `[` in quotes: `"[…]"`')
     if error.validator_value == "object" and isinstance(place.value, Sequence):
         remedy = "write names without `-`: `name:`, and its content below"
     yield Diagnostic("E103", f"got {_described(error.instance)}, want {_want(error)}", place.span, help=remedy)
@@ -189,16 +193,17 @@ def _wrong_type(error: _Error, place: _Place) -> Iterator[Diagnostic]:
 def _wrong_value(error: _Error, place: _Place) -> Iterator[Diagnostic]:
     hint = did_you_mean(str(error.instance), map(str, error.validator_value)) if error.validator == "enum" else ""
     message = f"got {_described(error.instance)}, want {_want(error)}{hint}"
-    yield Diagnostic("E104", message, place.span, help=_as_id(error))
+    yield Diagnostic("E104", message, place.span, help=_as_id(error, place.span))
 
 
-def _as_id(error: _Error) -> str | None:
+def _as_id(error: _Error, span: Span) -> str | None:
     """Suggest an id for a path or a single word."""
     if error.schema.get("title") != "an id such as `folder/name`":
         return None
     parts = str(error.instance).lower().removesuffix(".yaml").removesuffix(".yml").split("/")
     if len(parts) == 3 and all(map(str.isidentifier, (part.replace("-", "_") for part in parts))):
-        return f"an id has only the folder of the family and the name of the file: `{parts[0]}/{parts[2]}`"
+        id = f"{parts[0]}/{parts[2]}"
+        return write(span, id, f"an id has only the folder of the family and the name of the file: `{id}`")
     return "an id is the name of the family's folder, `/`, and the name of the file without `.yaml`"
 
 
@@ -213,7 +218,8 @@ def _repeated(error: _Error, place: _Place) -> Iterator[Diagnostic]:
 
 def _too_few(error: _Error, place: _Place) -> Iterator[Diagnostic]:
     got = "an empty list" if isinstance(error.instance, list) else "no keys"
-    yield Diagnostic("E107", f"got {got}, want at least one item", place.span)
+    help = remove(place.entry.key.span, "leave the key out") if place.entry else None
+    yield Diagnostic("E107", f"got {got}, want at least one item", place.span, help=help)
 
 
 def _incomplete(error: _Error, place: _Place) -> Iterator[Diagnostic]:
@@ -250,7 +256,8 @@ def _alternatives(error: _Error, place: _Place) -> Iterator[Diagnostic]:
 
 def _together(names: list[str], place: _Place) -> Diagnostic:
     ordered = sorted(names, key=lambda name: place.key(name).start)
-    return Diagnostic("E105", f"got {joined(quoted(ordered))} together, want one of them", place.key(ordered[-1]))
+    message, last = f"got {joined(quoted(ordered))} together, want one of them", place.key(ordered[-1])
+    return Diagnostic("E105", message, last, help=remove(last, f"remove `{ordered[-1]}`"))
 
 
 def _best_branch(error: _Error, place: _Place) -> Iterator[Diagnostic]:
@@ -262,7 +269,7 @@ def _best_branch(error: _Error, place: _Place) -> Iterator[Diagnostic]:
             yield from _worded(sub, place)
         return
     code = "E103" if all(sub.validator == "type" for errors in branches for sub in errors) else "E104"
-    wants = list(dict.fromkeys(_want(sub) for errors in branches for sub in errors[:1]))
+    wants = list(dict.fromkeys(want for errors in branches for sub in errors[:1] for want in _wants(sub)))
     yield Diagnostic(code, f"got {_described(error.instance)}, want {joined(wants, 'or')}", place.span)
 
 
@@ -302,6 +309,13 @@ _TYPES = {
     "array": "a list",
     "object": "keys with values",
 }
+
+
+def _wants(error: _Error) -> list[str]:
+    """Describe the expected values, each by itself where they are listed."""
+    return (
+        quoted(error.validator_value) if error.validator == "enum" and "title" not in error.schema else [_want(error)]
+    )
 
 
 def _want(error: _Error) -> str:

@@ -17,7 +17,7 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.reading.dependencies import digest, looked_at, looks_once
 from interpreter.reading.files import Shelf, files_at
 
-__all__ = ["Statement", "check_statements", "statements_of", "unknown_statement"]
+__all__ = ["Statement", "check_statements", "statement_places", "statements_of", "unknown_statement"]
 
 REQUIRED = ("id", "kind", "statement")
 STATEMENT_KINDS = ("rule", "table", "component", "example", "advice", "ui", "gap", "fill")
@@ -47,6 +47,16 @@ def statements_of(shelf: Shelf) -> dict[str, Statement]:
         for statement in _statements(path.stem, _bytes(path)[0])[0]:
             statements.setdefault(statement.id, statement)
     return statements
+
+
+@looks_once
+def statement_places(shelf: Shelf) -> dict[str, tuple[Path, int]]:
+    """Return the file and line of each statement, by id, in files whose first column has the ids."""
+    return {
+        line.partition(b",")[0].strip(b'"').decode("utf-8", "replace"): (path, number)
+        for path, _ in reversed([*_files(shelf)])
+        for number, line in enumerate(_bytes(path)[0].splitlines(), 1)
+    }
 
 
 @looks_once

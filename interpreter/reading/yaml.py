@@ -12,11 +12,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
-from unicodedata import is_normalized, normalize
+from unicodedata import normalize
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.lazy import Scoped
+from interpreter.base.remedies import Edit, edited, remove, write
 from interpreter.base.source import Excerpt, SourceFile, Span
+from interpreter.base.store import digest_of
 from interpreter.base.yaml_values import Entry, Mapping, Scalar, Sequence, Style, Value
 from interpreter.reading.yaml_errors import syntax_error
 
@@ -27,6 +29,7 @@ __all__ = [
     "MAX_BYTES",
     "MAX_DEPTH",
     "MAX_VALUES",
+    "OUTCASTS",
     "Entry",
     "Mapping",
     "Scalar",
@@ -45,11 +48,11 @@ __all__ = [
 
 MAX_BYTES = 4 * 1024 * 1024
 MAX_DEPTH = 60
-MOST_COMPOSED = 6
-"""Number of characters that a message shows of a letter."""
 MAX_VALUES = 100_000
+OUTCASTS = set[str]()
+"""Digests of texts that have ended Python itself before (where the stack of a browser was too small for them)."""
 _SAVE = "save the file as UTF-8 in your editor"
-_TAG = "put text that starts with `!` in double quotes"
+_TAG = "remove it, or put text that starts with `!` in double quotes"
 _ALIAS = "put text that starts with `*` in double quotes"
 _KEY = "write one entry for each name, and put text with brackets in double quotes"
 
@@ -134,35 +137,26 @@ _TAB = re.compile(r"^ *\t", re.MULTILINE)
 def _check_text(file: SourceFile) -> list[Diagnostic]:
     if len(file.text) > MAX_BYTES:
         return [too_large(file)]
+    if OUTCASTS and digest_of(file.text).hex() in OUTCASTS:
+        message, remedy = (
+            "this text has ended Python in this browser",
+            "shorten what is nested or long; any change is tried",
+        )
+        return [Diagnostic("E012", message, Span(file, 0, 0), help=remedy)]
     diagnostics = []
     if places := [*_UNREADABLE.finditer(file.text)]:
-        message = f"character {_code_points(places[0][0])} is not allowed in a file"
-        remedy = _SAVE if places[0][0] == "\0" else "delete it, or type it anew"
+        shown = " ".join(f"U+{ord(character):04X}" for character in places[0][0])
+        message = f"character {shown} is not allowed in a file"
+        edits = (Edit(Span(file, *place.span()), "") for place in places)
+        remedy = _SAVE if places[0][0] == "\0" else edited("delete it, or type it anew", *edits)
         at = file.at(places[0].start())
         diagnostics.append(Diagnostic("E003", message, at, help=remedy, more=len(places) - 1))
     if places := [*_TAB.finditer(file.text)]:
         message, at = "got a tab as indentation, want spaces", file.at(places[0].end() - 1)
-        diagnostics.append(Diagnostic("E004", message, at, more=len(places) - 1))
-    if not is_normalized("NFC", file.text):
-        diagnostics.append(_decomposed(file))
+        edits = (Edit(span := Span(file, *place.span()), span.text.expandtabs(2)) for place in places)
+        remedy = edited("write two spaces for each tab", *edits)
+        diagnostics.append(Diagnostic("E004", message, at, help=remedy, more=len(places) - 1))
     return diagnostics
-
-
-def _decomposed(file: SourceFile) -> Diagnostic:
-    """Return the diagnostic for the first letter that Unicode composes otherwise: names that look the same must have
-    the same characters."""
-    text, composed = file.text, normalize("NFC", file.text)
-    start = next((place for place, (got, want) in enumerate(zip(text, composed, strict=False)) if got != want), 0)
-    end = start + 1
-    while end < min(len(text), start + MOST_COMPOSED) and normalize("NFC", text[start:end]) != composed[start]:
-        end += 1
-    message = f"got {_code_points(text[start:end])}, want {_code_points(composed[start])}, which looks the same"
-    remedy = "save the text in the Unicode form NFC"
-    return Diagnostic("E003", message, file.at(start, end - start), help=remedy)
-
-
-def _code_points(text: str) -> str:
-    return " ".join(f"U+{ord(character):04X}" for character in text)
 
 
 def too_large(file: SourceFile) -> Diagnostic:
@@ -283,14 +277,15 @@ class _Reader:
                 documents += 1
                 if documents > 1:
                     span = self.file.at(offset_of(event.start_mark), 3)
-                    raise _Refused(Diagnostic("E008", "a second document starts here, want one in a file", span))
+                    message = "a second document starts here, want one in a file"
+                    raise _Refused(Diagnostic("E008", message, span, help=remove(span, "remove the line")))
 
     def _scalar(self, event: yaml.ScalarEvent) -> None:
         start, end = self._content(event), offset_of(event.end_mark)
         style = _STYLES.get(event.style, "plain")
         if style in ("literal", "folded"):
             end = start + max(1, len(self.file.text[start:end].rstrip()))
-        text = str(event.value)
+        text = normalize("NFC", event.value)  # escapes may compose
         if style == "quoted" and (unreadable := _UNREADABLE.search(text)):
             name = f"U+{ord(unreadable[0]):04X}"
             message = f"an escape for {name} is not allowed in a text"
@@ -333,7 +328,7 @@ class _Reader:
                 del values[place + 1 : place + 1 + step]
             if last is not first:
                 span = Span(self.file, first.span.start, last.span.end)
-                help = f'put it in double quotes: `"{span.text}"`'
+                help = write(span, f'"{span.text}"', f'put it in double quotes: `"{span.text}"`')
                 message = "a `,` ends a text between `{` and `}`, or `[` and `]`"
                 self.diagnostics.append(Diagnostic("E001", message, span, help=help))
                 values[place] = Scalar(span.text, "plain", span, span.text)
@@ -349,7 +344,7 @@ class _Reader:
             place = self.file.text.find(f"&{name}")
             notes = (Note("this is within a text", self.file.at(place, len(name) + 1)),) if place >= 0 else ()
             message = f"unknown alias `*{name}`, want an anchor `&{name}` before it"
-            raise _Refused(Diagnostic("E009", message, span, notes, _ALIAS))
+            raise _Refused(Diagnostic("E009", message, span, notes, write(span, f'"{span.text}"', _ALIAS)))
         value, size, height = anchored
         if len(self.open) + height - 1 > MAX_DEPTH:
             raise _Refused(self._too_deep(span.start))
@@ -381,7 +376,7 @@ class _Reader:
             elif (first := seen.setdefault(key.text, key)) is not key:
                 notes = (Note("first given here", first.span),)
                 message = f"key `{key.text}` is given twice, want it once"
-                self.diagnostics.append(Diagnostic("E005", message, key.span, notes))
+                self.diagnostics.append(Diagnostic("E005", message, key.span, notes, remove(key.span)))
             else:
                 yield Entry(key, value)
 
@@ -392,7 +387,9 @@ class _Reader:
         if tag:
             shown = tag.replace("tag:yaml.org,2002:", "!!")
             message = f"got the tag `{shown}`, want a value without tag"
-            self.diagnostics.append(Diagnostic("E007", message, self.file.at(start), help=_TAG))
+            tagged = re.compile(r"[^\s,]* *").match(self.file.text, start)
+            help = write(self.file.at(start, tagged.end() - start), "", _TAG) if tagged else None
+            self.diagnostics.append(Diagnostic("E007", message, self.file.at(start), help=help))
         if tag or event.anchor:
             properties = _PROPERTIES.match(self.file.text, start)
             start = properties.end() if properties else start
@@ -439,6 +436,8 @@ def excerpt(scalar: Scalar) -> Excerpt | Diagnostic:
     if scalar.style != "folded" and "\n" in scalar.span.text:
         got = f"{scalar.style} text over several lines"
     remedy = "write `|` after the key and the text on the lines below"
+    if scalar.style == "folded":
+        remedy = write(file.at(start), "|", remedy)
     return Diagnostic("E014", f"got {got}, want a block with `|`", file.at(start), help=remedy)
 
 

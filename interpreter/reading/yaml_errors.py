@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.remedies import insert, write
 from interpreter.base.source import SourceFile, Span
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def syntax_error(file: SourceFile, error: yaml.YAMLError, depth: int, opened: It
     got = "the end" if found is None else "a backtick" if found[0] == "`" else f"`{found[0]}`"
     start = marks["context"].index if where == "problem" and marks["context"] else span.start
     notes = (Note("the value starts here", file.at(start)),) if start != span.start else ()
-    return Diagnostic("E001", message.format(got), span, notes, _remedy_at(span) or remedy)
+    return Diagnostic("E001", message.format(got), span, notes, _applied(span, _remedy_at(span) or remedy))
 
 
 def _unclosed(text: Span, end: int, depth: int) -> Diagnostic | None:
@@ -101,7 +102,8 @@ def _unclosed(text: Span, end: int, depth: int) -> Diagnostic | None:
         return None
     notes = () if outside is None else (Note("it is still open here", file.at(outside)),)
     if opening == closing:
-        return Diagnostic("E001", "this quote is not closed", start, notes, _REPEAT)
+        remedy = insert(file, file.line_starts[start.line - 1] + len(file.line(start.line)), opening, _REPEAT)
+        return Diagnostic("E001", "this quote is not closed", start, notes, remedy)
     what = f"the {'list' if opening == '[' else 'mapping'} in `{opening}` is not closed"
     for comment in _COMMENT.finditer(file.text, text.start, end if outside is None else outside):
         if comment[0][0] == "#" and closing in comment[0]:
@@ -132,7 +134,7 @@ _LOOKS: tuple[tuple[str, str], ...] = (
         "a head has names alone, as `cost(who, number) -> int`; types stand under `names`",
     ),
     (
-        r"^[ -]*(is|does|permits|when|on|for|whenever|given|prefer|[a-z]\w*\(.*\)( -> .+)?): +[^|\s]",
+        r"^[ -]*(is|does|permits|when|on|for|whenever|given|prefer|[a-z]\w*\([^)]*\)( -> [^:]+)?): +[^|{\s]",
         "put rule text that contains `: ` in a block: write `|` after the key and the text on the lines below",
     ),
     (
@@ -143,6 +145,18 @@ _LOOKS: tuple[tuple[str, str], ...] = (
     (r"^ *[a-z_][\w-]*:[^\s:]", "write a space after the `:`"),
     (r"^(<<<<<<<|=======|>>>>>>>)", "a merge of Git left two versions here: keep one, and remove the lines of Git"),
 )
+
+
+_VALUE = re.compile(r" *(?:- +)*(?:[\w.]+(?:\([^)]*\))?(?: -> [\w ?]+)?:)? *([^\s\"'\\-][^\"\\]*?)\s*(?: #.*)?")
+
+
+def _applied(span: Span, remedy: str) -> str:
+    """Return a help as one that can be applied, if it puts the value on the line of an error in quotes."""
+    value = _VALUE.fullmatch(span.file.line(span.line))
+    if value is None or remedy in (_CLOSE, _REMOVE) or not (remedy == _QUOTE or remedy.endswith("in double quotes")):
+        return remedy
+    place = span.file.at(span.file.line_starts[span.line - 1] + value.start(1), len(value[1]))
+    return write(place, f'"{value[1]}"', remedy)
 
 
 def _remedy_at(span: Span) -> str | None:

@@ -42,7 +42,9 @@ def lay_out_table(text: str) -> str:
     columns = max((len(row) for row in rows if row), default=0)
     widths = [max((_width(row[n]) for row in rows if row and n < len(row)), default=0) for n in range(columns)]
     lines = [
-        line.strip() if row is None else " | ".join(map(_padded, row, widths)).rstrip()
+        line.strip()
+        if row is None
+        else " | ".join(cell + " " * (width - _width(cell)) for cell, width in zip(row, widths, strict=False)).rstrip()
         for line, row in zip(text.split("\n"), rows, strict=True)
     ]
     return "\n".join(_without_gaps(lines))
@@ -52,10 +54,6 @@ def _cells(line: str) -> list[str] | None:
     if not line.strip() or line.lstrip().startswith("#"):
         return None
     return [cell.strip() for cell in line.split("|")]
-
-
-def _padded(cell: str, width: int) -> str:
-    return cell + " " * (width - _width(cell))
 
 
 def _width(text: str) -> int:
@@ -173,17 +171,14 @@ class _YamlWriter(Writer):
                 self.closed.append(self.levels.pop())
             case "Key" if mark.index == offset_of(token.end_mark):
                 self.keyed = True
-                self._set_base(mark.column)
+                if not self.brackets and self.levels:
+                    self.base = Level(mark.column, self.levels[-1].written)
             case "StreamStart":
                 pass
             case "StreamEnd":
                 self._between(len(self.text), 0, 0, name)
             case _:
                 self._write(name, mark.index, offset_of(token.end_mark), mark.column)
-
-    def _set_base(self, read: int) -> None:
-        if not self.brackets and self.levels:
-            self.base = Level(read, self.levels[-1].written)
 
     def _write(self, name: str, start: int, end: int, read: int) -> None:
         if name in ("FlowSequenceEnd", "FlowMappingEnd"):

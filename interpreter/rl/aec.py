@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 
 from interpreter.base.plain_data import Json
-from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Game, Ruleset
 from interpreter.rl.game_batch import rewards_of
 from interpreter.rl.numbering import Limits
 from interpreter.rl.space import space_of
@@ -144,7 +143,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed 
         return "\n".join(lines)
 
     def close(self) -> None:
-        """Do nothing: no resources are open."""
+        """Do nothing: no resources are open. PettingZoo asks for it beside `render`."""
 
 
 def _pixels_of(png: bytes) -> NDArray[np.uint8]:

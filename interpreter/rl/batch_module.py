@@ -16,7 +16,8 @@ from interpreter.compiler.codegen.shapes import WORD, Unsupported
 from interpreter.compiler.wasm.assemble import Bots, assembled
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.compiler.wasm.driver import FRAMES_KEPT, LONG, Rows
-from interpreter.compiler.wasm.instance import Instance, Invalid, compiled
+from interpreter.compiler.wasm.engines import compiled, instance_of
+from interpreter.compiler.wasm.instance import Invalid
 from interpreter.compiler.wasm.runtime import written
 from interpreter.rl.numbering import MOST_LEGAL, Actions, Block, Vector
 from interpreter.rl.observer import Observer
@@ -98,7 +99,7 @@ class Batch:
 
     def __init__(self, code: bytes, numbers: dict[str, int], builder: ModuleBuilder) -> None:
         self.numbers, self.codec = numbers, Codec(builder)
-        self.instance = instance = Instance(code)  # frees the memory when it goes
+        self.instance = instance = instance_of(code)  # frees the memory when it goes
         self.bytes, self.words, self.longs = instance.bytes, instance.words, instance.longs
         self.step = instance.function("batch_step", long=True)
         self.resume, self.observe = map(instance.function, ("batch_resume", "batch_observe"))

@@ -15,10 +15,10 @@ from interpreter.compiler.codegen.memory import STATE
 from interpreter.compiler.codegen.shapes import WORD, Unsupported, signed
 from interpreter.compiler.wasm.codec import fitted
 from interpreter.compiler.wasm.driver import LONG
-from interpreter.compiler.wasm.instance import Trap, is_available
+from interpreter.compiler.wasm.engines import is_available
+from interpreter.compiler.wasm.instance import Trap
 from interpreter.engine.decision import Code
-from interpreter.engine.game import Result
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Result, Ruleset
 from interpreter.kernel.chance import Seeded
 from interpreter.kernel.state import State
 from interpreter.lowering.constants import Endless, RuleFailure

@@ -7,7 +7,7 @@ from functools import partial
 from interpreter.compiler.codegen.decisions import Decisions
 from interpreter.compiler.codegen.function import FRAME, ONE, ZERO
 from interpreter.compiler.codegen.shapes import WORD
-from interpreter.compiler.codegen.sights import LISTED, SEAT, Sight, Sights
+from interpreter.compiler.codegen.sights import SEAT, Sight, Sights
 from interpreter.compiler.codegen.steps import Steps
 from interpreter.compiler.codegen.stretches import ASKED
 from interpreter.compiler.ir import ops
@@ -126,17 +126,19 @@ class Observer(Sights):
         for cell in range(group.count):
             b.add(ops.Store(into, cell * WORD, ops.Load(ops.Constant(group.address + cell * group.stride))))
 
-    def _locations(self, b: Steps, part: Part, into: ops.Value) -> None:
-        """Write the zone of each card, if the seat may see that zone. The code has no branch, since there are many
-        cards."""
+    def _locations(self, b: Sights, part: Part, into: ops.Value) -> None:
+        """Write the zone of each card, if the seat may see that zone. Unless a rule decides that, the code has no
+        branch, since there are many cards."""
         group = self.memory.groups[part.of]
         seen = self.memory.words([*[-1] * self.seen_width, *self.seen_words])  # -1: nowhere
-        bit = b.kept(ONE << SEAT, "bit")
+        bit, is_over = b.kept(ONE << SEAT, "bit"), b.kept(self.is_over, "over")
         with b.counted(ops.Constant(group.count)) as number:
             place = b.kept(number * WORD, "place")
             cell = b.kept(ops.Load(place, group.address, "i32", "location"), "cell")
             is_seen = ops.Load(self.seen_at(cell + 1, SEAT), seen) & bit
-            b.add(ops.Store(into + place, 0, ops.Select(is_seen, cell, ops.Constant(HIDDEN))))
+            if self.constants.carriers or self.judged:
+                is_seen = b.sees_card(number)
+            b.add(ops.Store(into + place, 0, ops.Select(is_seen | is_over, cell, ops.Constant(HIDDEN))))
 
     def _cell(self, b: Sights, sight: Sight, part: Part, number: ops.Value, into: ops.Value) -> None:
         group = self.memory.groups[part.of]
@@ -149,7 +151,7 @@ class Observer(Sights):
         """Write a hidden cell: only the number of items, or the absence of a value, is visible."""
         first = b.kept(ops.Load(at), "first")
         covered = partial(self._fill, b, into, HIDDEN, part.width)
-        if isinstance(part.type, LISTED):
+        if self.model.groups[part.of].is_counted:
             b.add(ops.Store(into, 0, first))
             self._fill(b, into + WORD, HIDDEN, part.width - 1)
         elif part.type.optional:

@@ -11,16 +11,14 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from interpreter.base.plain_data import Json
+from interpreter.base.plain_data import Json, json_of
 from interpreter.compiler.codegen.shapes import Shapes
 from interpreter.engine.decision import Code, Decision
-from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.game import Game, Ruleset
 from interpreter.engine.setup import Table
 from interpreter.hidden.sight import may_see
 from interpreter.kernel.state import Value
 from interpreter.language.types import (
-    OWNERS,
     BagType,
     BoolType,
     CardHolderType,
@@ -29,6 +27,7 @@ from interpreter.language.types import (
     TextType,
     Type,
 )
+from interpreter.loading.load import load
 from interpreter.rl.numbering import HEAD, HIDDEN, NONE, Actions, Digit, Limits, Part, Vector, positions, width_of
 
 __all__ = ["Entry", "Space", "loaded", "space_of"]
@@ -127,7 +126,7 @@ class Space:
         if isinstance(digit.type, BoolType):
             return "true" if value else "false"
         public = self.names.public(value, digit.type.sure)
-        return json.dumps(public, ensure_ascii=False) if isinstance(public, dict) else str(public)
+        return json_of(public) if isinstance(public, dict) else str(public)
 
     # --- observations
 
@@ -151,7 +150,7 @@ class Space:
             for cell in range(first := constants.layout.base[part.of], first + part.count):
                 value, veil = state.cells[cell], veiled.get(cell)
                 if part.of == "location":
-                    is_hidden = value is not None and not may_see(constants.seen_by.get(value), seat)
+                    is_hidden = value is not None and not may_see(constants.visible(state, cell - first), seat)
                     entries.append(HIDDEN if is_hidden else NONE if value is None else int(value))
                 elif veil is None:
                     entries += self._entries_of(value, part.type)
@@ -204,8 +203,8 @@ class Space:
 
     def _owner(self, part: Part, number: int) -> str:
         group = self.ruleset.model.groups.get(part.of)
-        owner = group.owner if group is not None else "card" if part.of == "location" else ""
-        return self._thing(number, OWNERS[owner]) if owner in OWNERS else str(number)
+        owner = group.owner if group is not None else CardType() if part.of == "location" else None
+        return self._thing(number, owner) if owner is not None else str(number)
 
     def _card(self, card: int) -> str:
         """Return the name of a card: its key, with a number if other cards share it."""
@@ -279,7 +278,7 @@ class Space:
 
     def save(self, path: str | Path) -> None:
         """Write both tables to a JSON file."""
-        Path(path).write_text(json.dumps(self.as_dict(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        Path(path).write_text(json_of(self.as_dict(), 1) + "\n", encoding="utf-8")
 
     @cached_property
     def digest(self) -> str:

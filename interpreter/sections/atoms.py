@@ -21,15 +21,24 @@ from interpreter.sections.vocabulary import (
 )
 
 __all__ = [
-    *("About", "Alternatives", "Cells", "Cites", "Condition", "DottedName", "Fields", "Function"),
-    *("Heard", "Id", "Language", "LayerId", "Lasts", "Matched", "Moment"),
+    *(
+        "About",
+        "Alternatives",
+        "Cells",
+        "ChangedId",
+        "Cites",
+        "Condition",
+        "DottedName",
+        "Fields",
+        "Function",
+    ),
+    *("Heard", "Id", "Language", "LayerId", "Lasts", "Matched", "Moment", "Most"),
     *("Names", "Order", "PathId", "Players", "PlayersKeys", "Preferences", "Printed", "Procedure"),
     *("Provenance", "RuleText", "Rulebook", "Seat", "Seen", "Shown", "StartValue", "StatementId"),
     *("Template", "Text", "TypeText", "Verdict", "Whole", "WordId", "YesNo", "ids"),
 ]
 
 Lasting: TypeAlias = Literal["game", "turn", "phase", "round"]
-SeenBy: TypeAlias = Literal["everyone", "owner", "no one"]
 
 DottedName = Word(
     "Names joined by `.`, such as `decision.alternative`.",
@@ -49,6 +58,10 @@ PathId = Reference(
     title="an id such as `folder/name`",
     pattern="^[a-z0-9][a-z0-9_-]*/[a-z0-9][a-z0-9_.-]*$",
 ).defined("path_id")
+ChangedId = PathId.changed(
+    meaning="The id of a file; with a minus, it is left out.",
+    schema={**PathId.schema, "pattern": "^([+]undefined|-?[a-z0-9][a-z0-9_-]*/[a-z0-9][a-z0-9_.-]*)$"},
+).defined("changed_id")
 StatementId = Reference(title="the id of a statement, such as `AB-012`", pattern="^[A-Z]{1,3}-[A-Za-z0-9-]+$").to_any(
     "statement"
 )
@@ -113,9 +126,21 @@ StartValue = Either(
 Lasts: OneOf[Lasting] = OneOf[Lasting](
     "When the value is reset: at the end of each phase, round or turn.", "phase", "round", "turn", default="game"
 ).defined("lasts")
-Seen: OneOf[SeenBy] = OneOf[SeenBy](
-    "Visibility: everyone (default), the owner, or no one.", "everyone", "owner", "no one", default="everyone"
+Seen = Either(
+    OneOf("", "everyone", "owner", "no one", default="everyone"),
+    Word(title="`by RULE`", pattern="^by [a-z][a-z0-9_]*$"),
+    meaning="Visibility: everyone (default), the owner, no one, or each seat for which a rule holds (`by RULE`, a rule "
+    "over the seat and the owner).",
 ).defined("seen")
+Count = OneOf[Literal["hidden", "shown"]](
+    "Whether everybody sees how many items a hidden list or set has.", "hidden", "shown", default="hidden"
+).defined("count")
+Most = Integer(
+    "The most items of a list, cards of a zone or piles: more stop the game, and a module has room for no more.",
+    minimum=1,
+    maximum=20_000,
+    title="a number of items, at most 20,000",
+).defined("most")
 Order = Word(
     "The order of cards: as they came in (`kept`), none (`free`), or sorted (`by RULE`, a rule from a card to a "
     "number; cards without one are last).",

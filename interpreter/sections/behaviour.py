@@ -8,6 +8,7 @@ from interpreter.sections.atoms import (
     Cells,
     Cites,
     Condition,
+    DottedName,
     Fields,
     Function,
     Heard,
@@ -107,6 +108,7 @@ class Rule(
     is_ = Function("A function: a value from its parameters and the state.")
     does = Procedure("A procedure: it changes the state, asks, calls procedures.")
     permits = Verdict("A verdict: conditions, one `require` a line.")
+    discloses = Words(DottedName(), "Hidden zones, pools, values and sealed decisions of which it tells on purpose.")
     replaces = LayerId("The file whose rule this one replaces.")
     wraps = LayerId("The file whose rule this one wraps; `base(...)` calls the rule below.")
     removes = Declaration.removes

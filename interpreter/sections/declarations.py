@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Self, TypeVar
+from typing import Literal, Self, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,7 +13,7 @@ from interpreter.base.source import Span
 from interpreter.base.yaml_values import Entry as YamlEntry
 from interpreter.base.yaml_values import Mapping, Scalar, Sequence, Value, word, words
 from interpreter.sections.atoms import About, Cites, LayerId, Provenance
-from interpreter.sections.vocabulary import Record
+from interpreter.sections.vocabulary import OneOf, Record
 
 __all__ = ["VERBS", "Declaration", "Entry", "Layered", "OfState", "Remarks", "amended", "cites_below", "name_and_head"]
 
@@ -155,6 +155,12 @@ class Declaration(Layered):
 
 class OfState(Declaration):
     """A declaration of cells of the state."""
+
+    in_page = OneOf[Literal["yes", "no"]](
+        "`no` for what only rules keep count with: rulebooks and tables in a browser leave it out.",
+        *("yes", "no"),
+        default="yes",
+    )
 
 
 def amended(layers: list[Entry]) -> Entry:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from interpreter.sections import behaviour, drawings, seating, things
 from interpreter.sections.atoms import (
     About,
+    ChangedId,
     Cites,
     Condition,
     DottedName,
@@ -30,7 +31,7 @@ from interpreter.sections.vocabulary import Either, Form, Integer, Keys, Listed,
 
 __all__ = [
     *("FILES", "NAMED_SECTIONS", "NOUNS", "SINGLE_SECTIONS", "STATE_SECTIONS"),
-    *("Decisions", "Head", "Helpers", "Naming", "PoliciesFile", "Scenarios", "Sections", "Waivers"),
+    *("Decisions", "Head", "Helpers", "Naming", "PoliciesFile", "Refusal", "Scenarios", "Sections", "Waivers"),
 ]
 
 
@@ -66,12 +67,13 @@ _Sights = Named(
 
 
 class Part(Remarks):
-    """A named group with one guard."""
+    """A named group of rules, triggers, policies and values of cards with one guard."""
 
     when = Condition("The common guard of the rules.", required=True)
     rules = Rules()
     triggers = Triggers()
     policies = Policies()
+    cards = Named(Keys(things.Version), "Other values of cards while the guard holds, by kind.")
 
 
 class Sections(Record):
@@ -79,7 +81,7 @@ class Sections(Record):
 
     kinds = _section(things.Kind, "Enumerations, and ranges of whole numbers.")
     tokens = Named(
-        Either(*things.Tokens.short, Keys(things.Tokens), meaning="The number, or the number of each kind."),
+        Either(*things.Tokens.short, Keys(things.Tokens, ""), meaning="The number, or the number of each kind."),
         "Kinds of counters with their numbers; totals are invariant.",
     ).defined("tokens")
     pieces = _section(things.Piece, "Pieces with an owner; they stand on places of the graph.")
@@ -93,12 +95,18 @@ class Sections(Record):
     state = _section(seating.StateValue, "Values of the game.")
     settings = _section(seating.Setting, "Typed inputs at the start of a game.")
     interpretations = _section(seating.Interpretation, "Doubts in a rulebook, their readings and defaults.")
+    commands = Named(
+        Keys(seating.Command),
+        "Commands in the talk of a table.",
+        names=OneOf("The word of the command.", *seating.COMMANDS, default=""),
+    ).defined("commands")
     events = _section(behaviour.Event, "Events for `note`.")
     components = _section(things.Component, "Contents of the box, for readers and `cites`.")
     round = Listed(
         Either(Name(), Keys(behaviour.Phase, "")), "The phases of a round, in order: procedures by name.", minItems=1
     ).defined("round")
     setup = Name.defined("setup", "The procedure that runs once, before the first round.")
+    check = Name("A verdict without parameters that must permit a game. Each file may have one, and all are asked.")
     result = Keys(behaviour.Ranking).defined("result")
     tables = _section(behaviour.Table, "Tables, as printed.")
     rules = Rules()
@@ -116,8 +124,9 @@ class Sections(Record):
     ).defined("asks")
     faces = _section(drawings.Face, "Faces of cards, by kind.")
     table = _section(drawings.Panel, "The panels of the table in a browser, in their order.")
+    marks = _section(drawings.Mark, "Labels on cards, seats, nodes and lanes of the table in a browser.")
     policies = Policies()
-    parts = Named(Keys(Part), "Named groups of rules, triggers and policies with one guard.").defined("parts")
+    parts = Named(Keys(Part), "Named groups with one guard.").defined("parts")
 
 
 NAMED_SECTIONS = tuple(
@@ -293,13 +302,15 @@ class Choice(Record, others=Either()):
     do = Name("The alternative that is chosen.", required=True)
 
 
-class Refusal(Record, others=Either()):
-    """An illegal choice, with the rule and statements that forbid it."""
+class Refusal(Record, others=Either(), minProperties=1, dependentRequired={"do": ["by"]}):
+    """An illegal choice, with the rule and statements that forbid it; without `do`, a seat that is not asked; without
+    `by`, a game that may not begin."""
 
-    by = Choice.by
-    do = Choice.do
+    by = Seat("The seat that may not choose, counted from 0.")
+    do = Name("The alternative that is refused.")
     rule = Name("The rule that refuses it.")
     cites = Cites("The statements that the refusal cites.")
+    says = Text("Words of the reason.")
 
 
 class Scenario(Record):
@@ -314,7 +325,11 @@ class Scenario(Record):
     fails_with = Listed(
         Either(type="object", minProperties=1), "Settings with which it must fail.", minItems=1, uniqueItems=True
     )
-    with_ = ids("overlay")("Overlays on the ruleset.")
+    with_ = Words(
+        ChangedId.to_any("overlay"),
+        "Overlays on the ruleset; a minus leaves one out, and `+undefined` allows what no rulebook covers.",
+        uniqueItems=True,
+    )
     players = Integer(
         "The number of players; default: the smallest that needs no extra overlay.",
         minimum=1,
@@ -359,11 +374,12 @@ class Waiver(Record):
     reason = Text("The reason; for a statement of another kind, it names a gap.", required=True)
 
 
-class Waivers(File, title="waivers", content=("is",)):
-    """Statements of the rulebooks of a family that need no rule."""
+class Waivers(File, title="waivers", content=("is", "unshown")):
+    """Statements of the rulebooks of a family that need no rule, and cells that no table shows."""
 
     waivers = WordId("The family.", required=True)
-    is_ = Listed(Keys(Waiver), "The waivers.", minItems=1)(required=True)
+    is_ = Listed(Keys(Waiver), "The waivers of statements.", minItems=1)
+    unshown = Named(Text(), "Cells of the state that no table has to show, each with the reason.", minProperties=1)
 
 
 class WordsFile(File, title="words", content=("is",)):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from interpreter.sections.atoms import Cites, Lasts, Order, Seen, StartValue, Text, TypeText, YesNo
+from interpreter.base.plain_data import Json
+from interpreter.sections.atoms import Cites, Count, Lasts, Most, Order, Seen, StartValue, Text, TypeText, YesNo, ids
 from interpreter.sections.declarations import Declaration, OfState
 from interpreter.sections.vocabulary import Either, Integer, Keys, Name, Named, Record
 
-__all__ = ["Belonging", "Interpretation", "Role", "Seats", "Setting", "StateValue"]
+__all__ = [
+    *("COMMANDS", "Belonging", "Command", "Holds", "Interpretation", "OfSeat", "Role", "Seats", "Setting"),
+    "StateValue",
+]
 
 
 class Role(Declaration, section="roles"):
@@ -22,39 +26,51 @@ class Role(Declaration, section="roles"):
     open = YesNo("`yes` if everyone sees what its seats have, even if it is hidden for other roles.")
 
 
-class Belonging(
-    OfState,
-    section="has",
-    noun="thing of a seat",
-    one_of=("zone", "pool", "stock", "value"),
-    then={
-        "dependentRequired": {"order": ["zone"], "top_shows": ["zone"], "lasts": ["value"]},
-        "dependentSchemas": {
-            "seen": {
-                "description": "the pieces of a stock are visible to everyone",
-                "anyOf": [{"required": ["zone"]}, {"required": ["pool"]}, {"required": ["value"]}],
-            }
-        },
+_NEEDS: Json = {
+    "dependentRequired": {
+        **{"order": ["zone"], "top_shows": ["zone"], "lasts": ["value"], "count": ["value"]},
+        **{"track": ["spaces"], "spaces": ["track"]},
     },
-):
-    """A belonging of each seat: a zone, a pool, a stock of pieces or a value."""
+    "dependentSchemas": {
+        "seen": {
+            "description": "stocks and tracks are visible to everyone",
+            "anyOf": [{"required": ["zone"]}, {"required": ["pool"]}, {"required": ["value"]}],
+        }
+    },
+}
 
-    zone = Name("The kind of card in a zone of the seat.")
+
+class Belonging(OfState, section="has", noun="belonging", one_of=("zone", "pool", "track", "value"), then=_NEEDS):
+    """A belonging of each node, place, card or member of a kind: a zone, a pool, a track or a value."""
+
+    zone = Name("The kind of card in the zone.")
     order = Order()
     seen = Seen()
     top_shows = Name("The rule that shows the back of the top card.")
-    pool = Name("The kind of token in a pool of the seat.")
-    stock = Name("The kind of piece in the seat's stock.")
-    value = TypeText("The type of a value of the seat.")
+    pool = Name("The kind of token in the pool.")
+    track = Name("The kind of token on the track.")
+    spaces = Name("The table of the track's spaces with their prices.")
+    value = TypeText("The type of the value.")
     start = StartValue("The start value: a number, a word, a list, or the name of a table or rule.")
     lasts = Lasts()
+    count = Count()
+    most = Most()
+
+
+Holds = Named(Keys(Belonging), "The belongings of each: zones, pools, tracks and values.").defined("holds")
+
+
+class OfSeat(Belonging, section="has", one_of=(*Belonging.one_of, "stock"), then=_NEEDS):
+    """A belonging of each seat: a zone, a pool, a track, a stock of pieces or a value."""
+
+    stock = Name("The kind of piece in the seat's stock.")
 
 
 class Seats(Record):
     """The seats at the table."""
 
     roles = Named(Keys(Role), "The roles of seats.")
-    has = Named(Keys(Belonging), "The belongings of each seat.")
+    has = Named(Keys(OfSeat), "The belongings of each seat.")
 
 
 class StateValue(OfState, section="state", noun="value of the state"):
@@ -64,6 +80,8 @@ class StateValue(OfState, section="state", noun="value of the state"):
     start = StartValue("The start value.")
     lasts = Lasts()
     seen = Seen()
+    count = Count()
+    most = Most()
 
 
 class Setting(Declaration, section="settings", noun="setting"):
@@ -72,6 +90,16 @@ class Setting(Declaration, section="settings", noun="setting"):
     value = TypeText("The type of the input.", required=True)
     check = Name("The verdict on the input.")
     default = StartValue("The default value; required unless the type is optional.")
+
+
+COMMANDS = ("join", "start", "option", "map", "undo", "hint", "help")
+"""Commands in the talk of a table; `map` is an option whose values have numbers."""
+
+
+class Command(Declaration, section="commands", noun="command"):
+    """A command in the talk of a table, with the statements that it implements."""
+
+    is_ = ids("map")("The maps, in the order of their numbers, from 1: for `map` alone.")
 
 
 class Interpretation(Declaration, section="interpretations", noun="interpretation"):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from interpreter.sections.atoms import Cells, Fields, Order, Printed, Seen, TypeText, Whole, YesNo
+from interpreter.sections.atoms import Cells, Fields, Most, Order, Printed, Seen, TypeText, Whole, YesNo
 from interpreter.sections.declarations import Declaration, OfState, Remarks
-from interpreter.sections.vocabulary import Either, Integer, Name, Named, Word, Words
+from interpreter.sections.seating import Holds
+from interpreter.sections.vocabulary import Either, Integer, Name, OneOf, Word, Words
 
-__all__ = ["Card", "Component", "DeckCards", "Kind", "Piece", "Pool", "RecordType", "Tokens", "Track", "Zone"]
+__all__ = [
+    *("Card", "Component", "DeckCards", "Kind", "Piece", "Pool", "RecordType", "Tokens", "Track", "Version", "Zone")
+]
 
 _MEMBERS = (
     Word(title="`open` or a range such as `1..3`", pattern=r"^(open|-?[0-9]+\.\.-?[0-9]+)$"),
@@ -24,12 +27,17 @@ class Kind(Declaration, section="kinds", noun="kind", short=_MEMBERS, dependentR
 
     is_ = Either(*_MEMBERS, meaning="The members: a list, a range, or `open`.")(required=True)
     adds = Words(Name(), "Additional members.", minItems=1, uniqueItems=True, title="a list of names")
+    holds = Holds()
 
 
-class Tokens(
-    Declaration, section="tokens", noun="kind of tokens", short=(Whole("The number."),), others=Whole("The number.")
-):
+_OPEN = OneOf("As many as the starts of pools and tracks lay out.", "open", default="")
+_NUMBER = Either(Whole(), _OPEN, meaning="The number, or `open`: as many as pools and tracks start with.")
+
+
+class Tokens(Declaration, section="tokens", noun="kind of tokens", short=_NUMBER.inner, others=_NUMBER):
     """The number of each kind."""
+
+    holds = Holds()
 
 
 class Piece(Declaration, section="pieces", noun="kind of pieces"):
@@ -41,9 +49,16 @@ class Card(Declaration, section="cards", noun="kind of cards", short=_CARDS, dep
 
     key = Name("The identifying attribute; without it, all cards of the kind are alike.")
     has = Fields("The attributes of a card with their types.")
-    carries = Named(Name(), "Pools of each card: names with their kind of token.")
+    holds = Holds()
     is_ = _IS_CARDS()
     cells = Cells("Changed cells of cards: key and column, joined by `, `, with the new value.")
+
+
+class Version(Remarks):
+    """Other values of cards while the condition of the part holds."""
+
+    amends = Declaration.amends(required=True)
+    cells = Card.cells("Other cells: key and column, joined by `, `, with the value.", required=True)
 
 
 class DeckCards(Remarks):
@@ -65,6 +80,7 @@ class Zone(OfState, section="zones", noun="zone", one_of=("of", "piles of")):
     seen = Seen()
     start = Word("`all`: all cards begin here.", enum=("all",))
     top_shows = Name("The rule that shows the back of the top card.")
+    most = Most()
 
 
 class Pool(OfState, section="pools", noun="pool"):
@@ -91,4 +107,5 @@ class Track(OfState, section="tracks", noun="track"):
 class Component(Declaration, section="components", noun="component"):
     """A component."""
 
-    count = Whole("The number in the box.", required=True)
+    count = Whole("The number in the box; default: of the tokens or cards that it is.")
+    of = Name("The kind of tokens or cards that it is. `lint` compares their number with `count`.")

@@ -8,34 +8,34 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import os
 import secrets
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor
 from typing import TypeVar, TypeVarTuple
 from weakref import WeakKeyDictionary, WeakValueDictionary
 from zlib import crc32
 
 from msgspec import Struct
 
+from interpreter.base.facilities import cores, process_pool, thread_pool
 from interpreter.bots.player import Bot, Stream
 from interpreter.bots.registry import bots_of
 from interpreter.compiler.wasm.runner import Runner
-from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Game, Ruleset
 from interpreter.play.game_records import Choice, replay_game, ruleset_of
 from interpreter.play.game_records import SavedGame as Log
 from interpreter.play.match import streams_for
 
 __all__ = [
-    "Asked", "apart", "bare", "build_aside", "choice_of", "close_apart", "in_turns", "programmed", "searched", "shared",
+    "Asked", "apart", "bare", "build_aside", "choice_of", "close_apart", "close_pool", "in_turns", "programmed",
+    "searched", "shared",
 ]  # fmt: skip
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
-WORKERS = max(2, min(4, os.cpu_count() or 1))
+WORKERS = max(2, min(4, cores()))
 """Worker processes of a pool."""
 SEARCH = 1.0
 """Most seconds of a search."""
@@ -45,17 +45,17 @@ SLICE = 0.005
 """Seconds that replays work before they let all else work for as long."""
 MOST_GAMES = 50
 """Most games that a worker keeps."""
-_pools: dict[str, ProcessPoolExecutor] = {}
+_pools: dict[str, Executor] = {}
 _turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
-_builder = ThreadPoolExecutor(1, "modules")
+_builder = thread_pool(1, "modules")
 _building: set[Runner] = set()
-_rules: WeakValueDictionary[tuple[str, bytes], Ruleset] = WeakValueDictionary()
+_rules: WeakValueDictionary[str, Ruleset] = WeakValueDictionary()
 
 
 def shared(ruleset: Ruleset) -> Ruleset:
     """Return the cached object for the same ruleset, so that tables share its machines and initial states, which are
     large."""
-    key = ruleset.source_digest
+    key = ruleset.source
     return ruleset if key is None else _rules.setdefault(key, ruleset)
 
 
@@ -105,27 +105,37 @@ async def apart(function: Callable[[*Ts], T], *values: *Ts, pool: str = "thinkin
         return await loop.run_in_executor(_worker(pool, workers), function, *values)
 
 
-def _worker(pool: str, workers: int) -> ProcessPoolExecutor:
+def _worker(pool: str, workers: int) -> Executor:
     if pool not in _pools:
-        from multiprocessing import get_context
-
-        _pools[pool] = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+        _pools[pool] = process_pool(workers, bool)
     return _pools[pool]
 
 
 def close_apart() -> None:
     """Stop the worker processes and free their semaphores."""
     while _pools:
-        _, pool = _pools.popitem()
-        for process in list((getattr(pool, "_processes", None) or {}).values()):
-            process.terminate()
-        pool.shutdown(cancel_futures=True)
+        close_pool(next(iter(_pools)))
     gc.collect()  # a server that is killed by a signal would not free them at its end
 
 
+def close_pool(name: str) -> None:
+    """Stop the worker processes of a pool, whatever they do."""
+    if (pool := _pools.pop(name, None)) is not None:
+        for process in list((getattr(pool, "_processes", None) or {}).values()):
+            process.terminate()
+        pool.shutdown(cancel_futures=True)
+
+
+TAKEN = "seconds taken"
+"""Key of a saved choice that no slot can have."""
+JOINED = "sent with the last"
+"""Key of a saved choice that was sent together with the one before."""
+
+
 def bare(line: Choice) -> Choice:
-    """Return a saved choice without the digest of the state after it."""
-    return {name: value for name, value in line.items() if name != "digest"}
+    """Return a saved choice without the digest of the state after it, and without who made it for its seat, how long
+    it took, and with what it was sent."""
+    return {name: value for name, value in line.items() if name not in ("digest", "forced", TAKEN, JOINED)}
 
 
 def choice_of(bot: Bot, game: Game, seat: int, random: Stream) -> Choice | None:

@@ -11,20 +11,24 @@ import json
 import queue
 import sqlite3
 import time
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import astuple, dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
+from interpreter.base.facilities import thread_pool
 from interpreter.base.plain_data import json_of
 from interpreter.play.game_records import Choice, Header, read_saved_game
+from interpreter.serve.standing import orders_in
+from interpreter.serve.words import Refused
 
-__all__ = ["Damaged", "Kept", "SeatRow", "Store", "StoreError", "can_be_kept"]
+__all__ = ["Damaged", "Kept", "Said", "SeatRow", "Store", "StoreError", "can_be_kept"]
 
-VERSION = 2
+VERSION = 3
 _SCHEMA = """
 create table if not exists about (version integer not null);
 create table if not exists tables (
@@ -34,19 +38,23 @@ create table if not exists tables (
 );
 create table if not exists seats (
     game text not null references tables (id) on delete cascade, seat integer not null, token text not null unique,
-    kind text not null, bot text not null, name text not null, primary key (game, seat)
+    kind text not null, bot text not null, name text not null, orders text not null default '',
+    primary key (game, seat)
 );
 create table if not exists choices (
     game text not null references tables (id) on delete cascade, number integer not null, line text not null,
     primary key (game, number)
 ) without rowid;
+create table if not exists talk (
+    game text not null references tables (id) on delete cascade, number integer not null, at integer not null,
+    seat integer not null, text text not null, primary key (game, number)
+) without rowid;
 """
-_FROM_1 = """
-begin;
-alter table tables add column audience text not null default 'shared';
-update about set version = 2;
-commit;
-"""
+_SINCE = {
+    1: "alter table tables add column audience text not null default 'shared'",
+    2: "alter table seats add column orders text not null default ''",
+}
+"""Changes that a file of each earlier version needs."""
 _TEXTS = ("id", "header", "title", "host", "watch")
 _COLUMNS = (*_TEXTS, "open", "created", "changed", "audience")
 Write = Callable[[sqlite3.Connection], object]
@@ -54,23 +62,33 @@ KINDS = ("person", "bot", "open")
 AUDIENCES = ("alone", "read", "shared", "known")
 
 
-class StoreError(Exception):
+class StoreError(Refused):
     """The file cannot be opened or written; the text gives the reason, for a failed write without the path."""
 
 
 @dataclass
 class SeatRow:
-    """A seat. ``kind`` is ``person``, ``bot`` or ``open``; ``bot`` names its bot, also while another kind is set."""
+    """A seat. ``kind`` is ``person``, ``bot`` or ``open``; ``bot`` names its bot, also while another kind is set;
+    ``orders`` are its standing orders as JSON."""
 
     token: str
     kind: str
     bot: str = ""
     name: str = ""
+    orders: str = ""
 
     @property
     def mark(self) -> str:
-        """Digest by which a form names the seat as it shows it. It does not tell the token."""
-        return sha256("\0".join(astuple(self)).encode()).hexdigest()[:16]
+        """Digest by which a form names the seat as it shows it. It tells neither token nor orders."""
+        return sha256("\0".join(astuple(self)[:-1]).encode()).hexdigest()[:16]
+
+
+class Said(Struct, frozen=True):
+    """What a seat said at a table, after ``at`` choices."""
+
+    at: int
+    seat: int
+    text: str
 
 
 @dataclass
@@ -85,6 +103,7 @@ class Kept:
     open: bool
     seats: list[SeatRow]
     choices: list[Choice] = field(default_factory=list)
+    talk: list[Said] = field(default_factory=list)
     created: float = 0.0
     changed: float = 0.0
     """Time of the last choice."""
@@ -114,8 +133,8 @@ class Store:
         try:
             self._connection = self._open()
         except sqlite3.Error as error:
-            raise StoreError(f"{self.path}: {error}") from None
-        self._writer = ThreadPoolExecutor(1, "store")
+            raise StoreError("{path}: {error}", path=self.path, error=error) from None
+        self._writer = thread_pool(1, "store")
 
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, isolation_level="IMMEDIATE", check_same_thread=False)
@@ -124,14 +143,15 @@ class Store:
         connection.execute("pragma foreign_keys = on")
         connection.executescript(_SCHEMA)
         row = connection.execute("select version from about").fetchone()
-        if row is not None and row[0] == 1:
-            connection.executescript(_FROM_1)
+        if row is not None and row[0] in _SINCE:
+            changes = [_SINCE[version] for version in range(row[0], VERSION)]
+            connection.executescript("; ".join(["begin", *changes, f"update about set version = {VERSION}", "commit"]))
             row = (VERSION,)
         if row is None:
             with connection:
                 connection.execute("insert into about values (?)", (VERSION,))
         elif row[0] != VERSION:
-            raise StoreError(f"{self.path}: got version {row[0]}, want {VERSION}")
+            raise StoreError("{path}: got version {n}, want {wanted}", path=self.path, n=row[0], wanted=VERSION)
         return connection
 
     # --- writing
@@ -160,7 +180,7 @@ class Store:
                     self._commit([each])
                 return
             why = str(error) if isinstance(error, sqlite3.OperationalError) else "it has data of a wrong kind"
-            batch[0][1].set_exception(StoreError(f"This change cannot be saved: {why}."))
+            batch[0][1].set_exception(StoreError("This change cannot be saved: {why}.", why=why))
             return
         for _, done in batch:
             done.set_result(None)
@@ -183,7 +203,7 @@ class Store:
         def change(connection: sqlite3.Connection) -> None:
             connection.execute(f"insert into tables values (:{', :'.join(_COLUMNS)})", row)
             connection.executemany(
-                "insert into seats values (?, ?, ?, ?, ?, ?)",
+                "insert into seats values (?, ?, ?, ?, ?, ?, ?)",
                 [(table.id, number, *astuple(seat)) for number, seat in enumerate(table.seats)],
             )
             connection.executemany(
@@ -193,18 +213,33 @@ class Store:
 
         await self.write(change)
 
-    async def append(self, table: Kept, line: Choice) -> None:
-        """Add a choice. It replaces later ones in the file, which the rules no longer allow."""
-        place, now = (table.id, len(table.choices)), time.time()
+    async def append(
+        self, table: Kept, lines: Sequence[Choice], orders: tuple[int, str] | None = None, start: int | None = None
+    ) -> None:
+        """Add choices and the ``orders`` that they leave to their seat. They replace those from ``start`` on,
+        by default later ones in the file."""
+        start, now = len(table.choices) if start is None else start, time.time()
+        rows = [(table.id, number, json_of(line)) for number, line in enumerate(lines, start)]
 
         def change(connection: sqlite3.Connection) -> None:
-            connection.execute("delete from choices where game = ? and number >= ?", place)
-            connection.execute("insert into choices values (?, ?, ?)", (*place, json_of(line)))
+            connection.execute("delete from choices where game = ? and number >= ?", (table.id, start))
+            connection.executemany("insert into choices values (?, ?, ?)", rows)
             connection.execute("update tables set changed = ? where id = ?", (now, table.id))
+            if orders is not None:
+                connection.execute("update seats set orders = ? where seat = ? and game = ?", (*orders[::-1], table.id))
 
         await self.write(change)
-        table.choices.append(line)
+        table.choices[start:] = lines
         table.changed = now
+        if orders is not None:
+            table.seats[orders[0]].orders = orders[1]
+
+    async def say(self, table: Kept, said: Said) -> None:
+        """Add what a seat said."""
+        number = "(select coalesce(max(number) + 1, 0) from talk where game = ?1)"
+        command = f"insert into talk values (?1, {number}, ?2, ?3, ?4)"
+        await self._execute(command, table.id, said.at, said.seat, said.text)
+        table.talk.append(said)
 
     async def _execute(self, command: str, *values: object) -> None:
         await self.write(lambda connection: connection.execute(command, values))
@@ -216,7 +251,7 @@ class Store:
 
     async def seat(self, table: Kept, number: int, seat: SeatRow) -> None:
         """Update a seat."""
-        command = "update seats set token = ?, kind = ?, bot = ?, name = ? where game = ? and seat = ?"
+        command = "update seats set token = ?, kind = ?, bot = ?, name = ?, orders = ? where game = ? and seat = ?"
         await self._execute(command, *astuple(seat), table.id, number)
         table.seats[number] = seat
 
@@ -230,6 +265,23 @@ class Store:
         await self._execute("update tables set header = ? where id = ?", json.dumps(header), table.id)
         table.header = header
 
+    async def renew(self, table: Kept, header: Header, stay: list[int]) -> None:
+        """Give a table without choices another header, and let some seats stay. What others said is forgotten."""
+
+        def change(connection: sqlite3.Connection) -> None:
+            connection.execute("update tables set header = ? where id = ?", (json.dumps(header), table.id))
+            for rows in ("seats", "talk"):
+                for seat in range(len(table.seats)):
+                    if seat in stay:  # its number is free by now
+                        command = f"update {rows} set seat = ? where game = ? and seat = ?"
+                        connection.execute(command, (stay.index(seat), table.id, seat))
+                    else:
+                        connection.execute(f"delete from {rows} where game = ? and seat = ?", (table.id, seat))
+
+        await self.write(change)
+        table.header, table.seats = header, [table.seats[seat] for seat in stay]
+        table.talk = [Said(each.at, stay.index(each.seat), each.text) for each in table.talk if each.seat in stay]
+
     async def remove(self, id: str) -> None:
         await self._execute("delete from tables where id = ?", id)
 
@@ -242,7 +294,7 @@ class Store:
         try:
             rows = connection.execute("select rowid from tables order by created").fetchall()
         except sqlite3.Error as error:
-            raise StoreError(f"{self.path}: {error}") from None
+            raise StoreError("{path}: {error}", path=self.path, error=error) from None
         try:
             strays = connection.execute(_STRAYS).fetchall()
         except sqlite3.Error:  # of a damaged table
@@ -260,15 +312,24 @@ class Store:
 
     async def choices(self, id: str) -> list[Choice]:
         """Return the choices of a table. Raises :class:`StoreError` if they cannot be read."""
-        rows: list[list[tuple[int, str]]] = []
-        await self.write(lambda c: rows.append(c.execute(_CHOICES, (id,)).fetchall()))
-        return [json.loads(line) for _, line in rows[-1]]  # a write may be tried twice
+        return [json.loads(line) for _, line in await self._rows(_CHOICES, id)]
+
+    async def talk(self, id: str) -> list[Said]:
+        """Return what was said at a table. Raises :class:`StoreError` if it cannot be read."""
+        return [Said(*row) for row in await self._rows(_TALK, id)]
+
+    async def _rows(self, query: str, id: str) -> list[tuple[Any, ...]]:
+        rows: list[list[tuple[Any, ...]]] = []
+        await self.write(lambda c: rows.append(c.execute(query, (id,)).fetchall()))
+        return rows[-1]  # a write may be tried twice
 
 
 _CHOICES = "select number, line from choices where game = ? order by number"
+_TALK = "select at, seat, text from talk where game = ? order by number"
 _STRAYS = (
     "select hex(game) from seats where game not in (select id from tables) union "
-    "select hex(game) from choices where game not in (select id from tables)"
+    "select hex(game) from choices where game not in (select id from tables) union "
+    "select hex(game) from talk where game not in (select id from tables)"
 )
 
 
@@ -302,6 +363,11 @@ def _read(connection: sqlite3.Connection, rowid: int) -> Kept:
         raise ValueError("choices are missing")
     if any(line["by"] not in players for line in saved.choices):
         raise ValueError("a choice is by no seat")
+    for seat in seats:
+        orders_in(seat[6])
+    for at, seat, text in connection.execute(_TALK, (row["id"],)):
+        if not (isinstance(at, int) and seat in players and isinstance(text, str)):
+            raise ValueError("what was said is invalid")
     row |= {"header": saved.header, "open": bool(row["open"]), "seats": [SeatRow(*seat[2:]) for seat in seats]}
     return Kept(**row)
 

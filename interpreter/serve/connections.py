@@ -1,24 +1,24 @@
-"""Limits of connections and clients, so that one client does not stop the others.
+"""Limits of connections, so that one client does not stop the others.
 
 A connection is closed if its request does not arrive in time, if nobody reads its answer, or to make room for another
-one. A client is the address of a request, behind a reverse proxy the one that the proxy forwards.
+one.
 """
 
 from __future__ import annotations
 
 import asyncio
 import socket
-import time
 from contextlib import suppress
 from functools import cache
-from ipaddress import IPv6Address, ip_address
 from math import inf
 
-from starlette.types import ASGIApp, Scope
+from starlette.types import ASGIApp
 from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["Allowance", "Connection", "client_of", "configured"]
+from interpreter.serve.limits import client_of
+
+__all__ = ["Connection", "configured"]
 
 MOST_CONNECTIONS, BACKLOG = 4_000, 128
 """Most open connections, and most that are accepted at once before they are counted."""
@@ -32,35 +32,6 @@ LOOK = 1.0
 """Seconds between two looks at a connection."""
 BUFFER, SOCKET_BUFFER = 8 * 1024, 64 * 1024
 """Bytes of an answer that wait for a slow reader, here and in the operating system."""
-MOST_KNOWN = 10_000
-
-
-class Allowance:
-    """Rate limit: ``most`` actions at once for each key, and ``a_second`` in the long run."""
-
-    def __init__(self, most: float, a_second: float) -> None:
-        self.most, self.a_second = most, a_second
-        self._left: dict[str, tuple[float, float]] = {}
-
-    def takes(self, key: str) -> bool:
-        """Return whether a key may act now, and count it."""
-        now = time.monotonic()
-        left, then = self._left.pop(key, (self.most, now))
-        left = min(self.most, left + (now - then) * self.a_second)
-        if len(self._left) >= MOST_KNOWN:
-            del self._left[next(iter(self._left))]
-        self._left[key] = max(0.0, left - 1), now
-        return left >= 1
-
-
-def client_of(scope: Scope) -> str:
-    """Return the address of a client; of an IPv6 address the network, all of which one client may have."""
-    host = str((scope.get("client") or ("",))[0])
-    with suppress(ValueError):
-        address = ip_address(host)
-        if isinstance(address, IPv6Address) and address.ipv4_mapped is None:
-            return address.exploded[:19]
-    return host
 
 
 class Connection(H11Protocol):

@@ -1,6 +1,6 @@
 """Choosing by pointing: things that the user picks fill the slots of alternatives one after another.
 
-From a decision, its options and a :class:`Draft` of the picks so far, :class:`Pointing` derives the slots with their
+From a decision, its options and an :class:`Unfinished` choice, :class:`Pointing` derives the slots with their
 possible values, and finally the chosen option. The module does not depend on how things are displayed.
 """
 
@@ -18,44 +18,56 @@ from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove, Reason
 from interpreter.kernel.state import Value
 from interpreter.language import core
-from interpreter.language.types import Type, name_of
+from interpreter.language.types import (
+    NODE,
+    SEAT,
+    AnyType,
+    BagType,
+    CardType,
+    CollectionType,
+    IntType,
+    KindType,
+    NodeType,
+    SeatType,
+    TextType,
+    Type,
+    item_type,
+    name_of,
+)
 from interpreter.play.game_records import Choice
 
-__all__ = ["THINGS", "Draft", "Pointing", "Slot", "Thing"]
+__all__ = ["CARD", "THINGS", "Pointing", "Slot", "Thing", "Unfinished"]
 
-THINGS = ("card", "node", "seat", "kind")
+THINGS: tuple[type[AnyType], ...] = (CardType, NodeType, SeatType, KindType)
 """Types of values that one can point at."""
+CARD = CardType()
+_NAMED = {each.word: each for each in (CardType, KindType)}
+_UNNAMED: dict[str, Type] = {each.word: each for each in (NODE, SEAT)}
 
 
 class Thing(Struct, frozen=True):
-    """A thing to point at: the number of a card, node, seat, or member of the kind ``name``."""
+    """A thing to point at: the number of a card, a node, a seat, or a member of a kind."""
 
-    form: str
+    type: Type
     value: int
-    name: str = ""
 
     def __str__(self) -> str:
-        return f"{self.form}:{self.name}:{self.value}"
-
-    @property
-    def family(self) -> tuple[str, str]:
-        return self.form, self.name
+        return f"{self.type.word}:{name_of(self.type)}:{self.value}"
 
     @classmethod
     def of(cls, type_: Type, value: int) -> Thing:
-        """Return the thing that a value of this type stands for."""
-        sure = type_.sure
-        return cls(sure.word, value, name_of(sure) if sure.word == "kind" else "")
+        """Return the thing that a value of this type stands for. A card is the same in every type of cards."""
+        return cls(CARD if isinstance(type_, CardType) else type_.sure, value)
 
     @classmethod
     def read(cls, text: str) -> Thing:
-        """Parse the text form. Raises ``ValueError`` if it is invalid."""
+        """Parse the text form. Raises ``ValueError`` or ``KeyError`` if it is invalid."""
         form, name, value = text.split(":")
-        return cls(form, int(value), name)
+        return cls(_UNNAMED.get(form) or _NAMED[form](name), int(value))
 
 
 @dataclass
-class Draft:
+class Unfinished:
     """An unfinished choice: the number of an alternative, and the values that the user picked, by slot number and in
     order."""
 
@@ -63,13 +75,16 @@ class Draft:
     picks: dict[int, Value] = field(default_factory=dict)
     mistyped: tuple[int, Value] | None = None
     """A slot with a number that was typed and is not possible: until it is mended, nothing can be chosen."""
+    begun: tuple[int, int, tuple[Value, ...]] | None = None
+    """The alternative and slot of a list that is not complete, and its items so far."""
 
     def clear(self) -> None:
-        self.option, self.picks, self.mistyped = None, {}, None
+        self.option, self.picks, self.mistyped, self.begun = None, {}, None, None
 
 
 class Slot(Struct, frozen=True):
-    """A slot of the picked alternative, with its value and the values possible beside those of the other slots."""
+    """A slot of the picked alternative, with its value, the values possible beside those of the other slots, and the
+    things in it, also where these are only a part of a list."""
 
     number: int
     name: str
@@ -77,13 +92,14 @@ class Slot(Struct, frozen=True):
     value: Value
     filled: bool
     domain: tuple[Value, ...]
+    things: tuple[Thing, ...]
 
 
 class Pointing:
-    """A decision of a game with a draft of its choice."""
+    """A decision of a game with its unfinished choice."""
 
-    def __init__(self, game: Game, decision: Decision, codes: Sequence[Code], draft: Draft) -> None:
-        self.game, self.decision, self.codes, self.draft = game, decision, codes, draft
+    def __init__(self, game: Game, decision: Decision, codes: Sequence[Code], unfinished: Unfinished) -> None:
+        self.game, self.decision, self.codes, self.unfinished = game, decision, codes, unfinished
 
     # --- possible picks
 
@@ -97,7 +113,7 @@ class Pointing:
 
     def _slots_of_all(self) -> Iterator[tuple[int, int, core.Choice]]:
         """Yield the slots of all alternatives that have options, first of the picked one: alternative, slot, choice."""
-        for option in sorted(self.offered(), key=lambda option: option != self.draft.option):
+        for option in sorted(self.offered(), key=lambda option: option != self.unfinished.option):
             for number, choice in enumerate(self.choices(option)):
                 yield option, number, choice
 
@@ -112,10 +128,13 @@ class Pointing:
 
     def slots(self) -> list[Slot]:
         """Return the slots of the picked alternative; an empty list if none is picked."""
-        option, values, slots = self.draft.option, self.values, []
+        option, values, slots = self.unfinished.option, self.values, []
         for number, choice in enumerate(self.choices(option)):
-            domain = tuple(self._possible(option, number, _before(number, self.draft.picks)))
-            slots.append(Slot(number, choice.name, choice.type, values.get(number), number in values, domain))
+            domain = tuple(self._possible(option, number, _before(number, self.unfinished.picks)))
+            of, value = _thing_type(choice.type), values.get(number)
+            items = value if of is not choice.type and value is not None else self._begun(option, number) or (value,)
+            things = tuple(Thing.of(of, item) for item in items if item is not None) if of is not None else ()
+            slots.append(Slot(number, choice.name, choice.type, value, number in values, domain, things))
         return slots
 
     def slot(self, number: int) -> Slot | None:
@@ -125,8 +144,8 @@ class Pointing:
     def values(self) -> dict[int, Value]:
         """The values of slots: those picked, then those of slots with only one possible value, then defaults of
         remaining numbers and tokens."""
-        option, choices = self.draft.option, self.choices(self.draft.option)
-        values = dict(self.draft.picks)
+        option, choices = self.unfinished.option, self.choices(self.unfinished.option)
+        values = dict(self.unfinished.picks)
         open_ = [number for number in range(len(choices)) if number not in values]
         fitting = self._fitting(option, values)
         for number in open_:
@@ -134,18 +153,18 @@ class Pointing:
             if len(candidates) == 1:
                 values[number] = candidates.pop()
         for number in open_:
-            rest = [choices[at].type.word for at in open_ if at not in values]
-            if number in values or not {*rest} <= {"int", "bag"}:
+            rest = [choices[at].type for at in open_ if at not in values]
+            if number in values or not all(isinstance(each, IntType | BagType) for each in rest):
                 continue
             left = list(self._possible(option, number, values))
             if left:
-                values[number] = min(left) if choices[number].type.word == "int" else left[0]
+                values[number] = min(left) if isinstance(choices[number].type, IntType) else left[0]
         return values
 
     def ready(self) -> Code | None:
         """Return the option if all slots are filled and it is legal."""
-        option, values = self.draft.option, self.values
-        if option is None or self.draft.mistyped is not None or len(values) < len(self.choices(option)):
+        option, values = self.unfinished.option, self.values
+        if option is None or self.unfinished.mistyped is not None or len(values) < len(self.choices(option)):
             return None
         code = option, tuple(values[at] for at in range(len(values)))
         return code if code in set(self.codes) else None
@@ -154,11 +173,21 @@ class Pointing:
         """Return the things that can fill a slot of any alternative, given the picks so far."""
         things: set[Thing] = set()
         for option, number, choice in self._slots_of_all():
-            if choice.type.sure.word in THINGS:
-                before = _before(number, self.draft.picks) if option == self.draft.option else {}
-                values = self._possible(option, number, before)
-                things.update(Thing.of(choice.type, value) for value in values if value is not None)
+            if (of := _thing_type(choice.type)) is not None:
+                lists = self._lists(option, number, choice)
+                things.update(Thing.of(of, value) for values in lists for value in values if value is not None)
         return things
+
+    def _lists(self, option: int, number: int, choice: core.Choice) -> list[tuple[Value, ...]]:
+        """Return the possible values of a slot for things, those for a single one as lists."""
+        before = _before(number, self.unfinished.picks) if option == self.unfinished.option else {}
+        values = self._possible(option, number, before)
+        return [(value,) if isinstance(choice.type, THINGS) else value or () for value in values]
+
+    def _begun(self, option: int | None, number: int) -> tuple[Value, ...]:
+        """Return the items that somebody has pointed at for a slot that takes a list."""
+        begun = self.unfinished.begun
+        return begun[2] if begun is not None and begun[:2] == (option, number) else ()
 
     def attributes(self) -> list[tuple[int, int, str]]:
         """Return the slots named like an attribute of cards, which a card can fill: alternative, slot, name."""
@@ -175,9 +204,9 @@ class Pointing:
         """Pick an alternative. Picks for slots of the same name and type are kept if possible."""
         if option not in self.offered():
             return
-        before = self.choices(self.draft.option)
-        kept = {(before[at].name, before[at].type): value for at, value in self.draft.picks.items()}
-        self.draft.option, self.draft.picks, self.draft.mistyped = option, {}, None
+        before = self.choices(self.unfinished.option)
+        kept = {(before[at].name, before[at].type): value for at, value in self.unfinished.picks.items()}
+        self.unfinished.option, self.unfinished.picks, self.unfinished.mistyped = option, {}, None
         for number, choice in enumerate(self.choices(option)):
             if (choice.name, choice.type) in kept:
                 self.pick(number, kept[choice.name, choice.type])
@@ -185,7 +214,7 @@ class Pointing:
     def pick(self, number: int, value: Value, other: int | None = None) -> bool:
         """Pick a value for a slot, of the picked alternative or of another one, and drop later picks that are
         incompatible. Return False, and change nothing, if the value is not possible."""
-        option, picked = self.draft.option, self.draft.picks
+        option, picked = self.unfinished.option, self.unfinished.picks
         if other is not None and other != option:
             option, picked = other, {}
         picks = {**_before(number, picked), number: value}
@@ -194,28 +223,54 @@ class Pointing:
         for at in picked:
             if at not in picks and self._fitting(option, {**picks, at: picked[at]}):
                 picks[at] = picked[at]
-        self.draft.option, self.draft.picks, self.draft.mistyped = option, picks, None
+        self.unfinished.option, self.unfinished.picks, self.unfinished.mistyped = option, picks, None
         return True
+
+    def keeps(self, was: Unfinished) -> bool:
+        """Return whether the first pick, and all others but amounts, are still what they were."""
+        now, first = self.unfinished, next(iter(was.picks), None)
+        types = [choice.type for choice in self.choices(was.option)]
+        first = None if first is not None and isinstance(types[first], CollectionType) else first
+        stay = (n for n in was.picks if n == first or not isinstance(types[n], IntType | BagType | CollectionType))
+        return now.option == was.option and all(now.picks.get(n) == was.picks[n] for n in stay)
 
     def point(self, thing: Thing) -> bool:
         """Fill the slot that accepts a thing. Pointing at a picked kind again raises the number beside it. Return False
         if no slot accepts the thing."""
-        return (thing.form == "kind" and self._again(thing)) or any(
-            self.pick(number, value, option)
+        return (isinstance(thing.type, KindType) and self._again(thing)) or any(
+            self._put(thing, option, number, choice)
+            if isinstance(choice.type, CollectionType)
+            else any(self.pick(number, value, option) for value in self._meant(thing, choice))
             for option, number, choice in self._slots_of_all()
-            for value in self._meant(thing, choice)
         )
+
+    def _put(self, thing: Thing, option: int, number: int, choice: core.Choice) -> bool:
+        """Put a thing into the list of a slot, or take it out again. What was put first gives way to it. Return False
+        if no possible list has it."""
+        of, lists, value = _thing_type(choice.type), self._lists(option, number, choice), thing.value
+        if of is None or Thing.of(of, value) != thing or not any(value in each for each in lists):
+            return False
+        is_here = option == self.unfinished.option
+        now = (self.unfinished.picks.get(number) if is_here else None) or self._begun(option, number)
+        items = tuple(each for each in now if each != value) if value in now else (*now, value)
+        while not any(set(items) <= set(each) for each in lists):
+            items = items[1:]
+        same = [each for each in lists if sorted(each) == sorted(items)]
+        if not same or not self.pick(number, items if items in same else same[0], option):
+            self.unfinished.picks = {at: pick for at, pick in self.unfinished.picks.items() if is_here and at != number}
+        self.unfinished.option, self.unfinished.begun = option, (option, number, items)
+        return True
 
     def _again(self, thing: Thing) -> bool:
         """Raise the number or the tokens beside a picked kind by one. Return False if this is not possible."""
         slots = self.slots()
         for slot in slots:
-            if slot.type.word == "bag" and name_of(slot.type) == thing.name and slot.filled:
+            if isinstance(slot.type, BagType) and slot.type.name == name_of(thing.type) and slot.filled:
                 return self.more(slot.number, thing.value)
         if not any(Thing.of(slot.type, slot.value) == thing for slot in slots):
             return False
         for slot in slots:
-            if slot.type.word == "int" and slot.filled and slot.value is not None:
+            if isinstance(slot.type, IntType) and slot.filled and slot.value is not None:
                 more = [value for value in slot.domain if value > slot.value]
                 return bool(more) and self.pick(slot.number, min(more))
         return False
@@ -223,7 +278,7 @@ class Pointing:
     def more(self, number: int, member: int) -> bool:
         """Add a token of a kind in a slot, replacing others if necessary. After the maximum comes the minimum."""
         slot = self.slot(number)
-        if slot is None or slot.type.word != "bag" or not slot.domain:
+        if slot is None or not isinstance(slot.type, BagType) or not slot.domain:
             return False
         now = slot.value or (0,) * len(slot.domain[0])
         counts = sorted({bag[member] for bag in slot.domain})
@@ -238,15 +293,14 @@ class Pointing:
         """Return the values that a thing can stand for in a slot: itself, an equal card, or one of its attributes."""
         meant = Thing.of(choice.type, thing.value)
         if thing == meant:
-            alike = self.game.ruleset.names.alike(thing.value) if thing.form == "card" else ()
+            alike = self.game.ruleset.names.alike(thing.value) if thing.type == CARD else ()
             return [thing.value, *(each for each in alike if each != thing.value)]
-        if not _may_stand_for_cards(choice):
+        if not _may_stand_for_cards(choice) or thing.type != CARD:
             return []
-        if thing.form == "card" and choice.name in (values := self.game.ruleset.model.cards[thing.value].values):
-            return [values[choice.name]]
-        return []
+        values = self.game.ruleset.model.cards[thing.value].values
+        return [values[choice.name]] if choice.name in values else []
 
-    def refusal(self, thing: Thing) -> list[Reason]:
+    def refusal(self, thing: Thing, language: str) -> list[Reason]:
         """Return the rules' reasons why no slot accepts a thing."""
         reasons: list[Reason] = []
         for option, site in enumerate(self.decision.site.options):
@@ -254,7 +308,7 @@ class Pointing:
                 for value in self._meant(thing, choice)[:1]:
                     values = self._nearest(option, number, value)
                     if values is not None:
-                        reasons += self._refused(option, values)
+                        reasons += self._refused(option, values, language)
         return reasons
 
     def _nearest(self, option: int, number: int, value: Value) -> dict[int, Value] | None:
@@ -264,18 +318,18 @@ class Pointing:
         if not fitting and len(self.choices(option)) > 1:
             return None
         values = dict(enumerate(fitting[0])) if fitting else {}
-        if option == self.draft.option:
+        if option == self.unfinished.option:
             values |= self.values
         return {**values, number: value}
 
-    def _refused(self, option: int, values: dict[int, Value]) -> list[Reason]:
+    def _refused(self, option: int, values: dict[int, Value], language: str) -> list[Reason]:
         names, site = self.game.ruleset.names, self.decision.site.options[option]
         choice: Choice = {"do": site.name}
         for number, each in enumerate(site.core.choices):
             choice[each.name] = names.public(values[number], each.type)
         try:
             with self.game._turned_to(self.decision.actor):
-                self.game.offered(choice)
+                self.game.offered(choice, language)
         except IllegalMove as error:
             return error.reasons
         return []
@@ -283,7 +337,13 @@ class Pointing:
 
 def _may_stand_for_cards(choice: core.Choice) -> bool:
     """Return whether the values of a slot may be attributes of cards. A number within bounds is an amount."""
-    return choice.type.sure.word in ("int", "kind", "text") and not isinstance(choice.items, core.RangeFrom)
+    return isinstance(choice.type, IntType | KindType | TextType) and not isinstance(choice.items, core.RangeFrom)
+
+
+def _thing_type(type_: Type) -> Type | None:
+    """Return the type of the things that fill a slot, alone or as a list; None if nobody can point at them."""
+    of = item_type(type_) if isinstance(type_, CollectionType) else type_
+    return of if isinstance(of, THINGS) else None
 
 
 def _before(number: int, picks: dict[int, Value]) -> dict[int, Value]:

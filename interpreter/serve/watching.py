@@ -10,7 +10,8 @@ import asyncio
 import os
 
 from interpreter.base.diagnostics import RulesetError
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.game import Ruleset
+from interpreter.loading.load import load
 from interpreter.reading.dependencies import marks_of, noted
 from interpreter.serve.archive import StoreError
 from interpreter.serve.hall import Hall, errors_of
@@ -24,6 +25,7 @@ SETTLED = 0.03
 """Seconds without a further change after which a file counts as completely written."""
 Key = tuple[str, tuple[str, ...]]
 """A ruleset with overlays."""
+Marks = dict[str, tuple[int, int] | None]
 
 
 class Watch:
@@ -32,12 +34,14 @@ class Watch:
     def __init__(self, hall: Hall) -> None:
         self.hall = hall
         self._paths: dict[Key, frozenset[str]] = {}
+        self._changing = asyncio.Lock()
 
     async def run(self) -> None:
         """Watch the files until cancelled."""
-        await self._load_all()
-        marks = self._marks()
+        marks: Marks = {}
         while True:
+            await self.follow()
+            marks = {**self._marks(), **marks}  # tables may have begun
             await asyncio.sleep(PAUSE)
             now = await asyncio.to_thread(self._marks)
             if now == marks:
@@ -46,22 +50,30 @@ class Watch:
             while now != before:  # a file may be only partly written
                 await asyncio.sleep(SETTLED)
                 before, now = now, await asyncio.to_thread(self._marks)
-            changed = {path for path in now.keys() | marks.keys() if now.get(path) != marks.get(path)}
-            await self._changed(changed)
+            await self.changed({path for path in now.keys() | marks.keys() if now.get(path) != marks.get(path)})
             # keep the marks from before the reload, so that a file saved meanwhile counts as changed
-            marks = {**self._marks(), **now}
-            marks = {path: mark for path, mark in marks.items() if path in self._watched()}
+            marks = {path: mark for path, mark in now.items() if path in self._watched()}
+
+    async def follow(self) -> None:
+        """Find the files of tables that have begun since the last time."""
+        async with self._changing:
+            for key, lives in self._tables().items():
+                if key not in self._paths:
+                    await self._reload(key, lives)
+
+    async def changed(self, paths: set[str]) -> None:
+        """Let tables go on with files that have changed."""
+        async with self._changing:  # or older rules could replace newer ones
+            for key, lives in self._tables().items():
+                if key not in self._paths or not self._paths[key].isdisjoint(paths):
+                    await self._reload(key, lives)
 
     def _tables(self) -> dict[Key, list[Live]]:
-        """Return the rulesets on offer or in play, with their overlays, and the tables of each."""
-        tables: dict[Key, list[Live]] = {(id, ()): [] for id in self.hall.offers}
+        """Return the tables in play of each ruleset with its overlays. Those in the archive resume with new rules."""
+        tables: dict[Key, list[Live]] = {}
         for live in self.hall.lives.values():
             tables.setdefault((live.kept.header["ruleset"], live.ruleset.asked_overlays), []).append(live)
         return tables
-
-    async def _load_all(self) -> None:
-        for key in self._tables():
-            await self._load(key)
 
     async def _load(self, key: Key) -> Ruleset | tuple[str, ...]:
         """Load a ruleset; return it, or its errors as text."""
@@ -74,7 +86,7 @@ class Watch:
             looked_at = set(self._paths.get(key, ()))
             with noted() as evidence:
                 try:
-                    ruleset = load(offer.source or id, overlays)
+                    ruleset = load(offer.source or id, self.hall.layered(overlays))
                     # a ruleset from the cache is loaded without reading its files
                     documents = (ruleset.document, *ruleset.composition.documents)
                     looked_at = {os.path.abspath(document.path) for document in documents}
@@ -87,23 +99,24 @@ class Watch:
         async with self.hall.loading:  # only one load at a time can record the files it reads
             return await asyncio.to_thread(read)
 
-    async def _changed(self, paths: set[str]) -> None:
-        for key, lives in self._tables().items():
-            if key in self._paths and self._paths[key].isdisjoint(paths):
-                continue
-            reloaded = await self._load(key)
-            for live in lives:
-                live.mistakes = reloaded if isinstance(reloaded, tuple) else ()
-                try:
-                    if isinstance(reloaded, Ruleset):
-                        await live.go_on_with(reloaded)
-                except RulesetError as error:  # of an overlay for the number of players
-                    live.mistakes = errors_of(error)
-                except StoreError as error:
-                    live.mistakes = (str(error),)
+    async def _reload(self, key: Key, lives: list[Live]) -> None:
+        reloaded = await self._load(key)
+        for live in lives:
+            mistakes = live.mistakes
+            live.mistakes = reloaded if isinstance(reloaded, tuple) else ()
+            try:
+                if isinstance(reloaded, Ruleset):
+                    ruleset = reloaded.for_players(live.kept.header["players"])
+                    if ruleset.source is None or ruleset.source != live.ruleset.source:
+                        await live.go_on_with(ruleset)
+            except RulesetError as error:  # of an overlay for the number of players
+                live.mistakes = errors_of(error)
+            except StoreError as error:
+                live.mistakes = (str(error),)
+            if live.mistakes != mistakes:
                 live.changed()
 
-    def _marks(self) -> dict[str, tuple[int, int] | None]:
+    def _marks(self) -> Marks:
         return marks_of(self._watched())
 
     def _watched(self) -> frozenset[str]:

@@ -13,17 +13,20 @@ import secrets
 import time
 from base64 import b64encode
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from importlib.resources import files
+from pathlib import Path
 from typing import TypeVar
 
+import segno
+from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
@@ -32,26 +35,28 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.plain_data import Json, json_in, json_of
-from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.settings import setting_syntax
+from interpreter.engine.game import Ruleset
 from interpreter.engine.views import languages_of
 from interpreter.lowering.constants import RuleFailure
+from interpreter.play.game_records import Clock
 from interpreter.reading.ruleset_files import can_have
 from interpreter.serve.apart import close_apart
-from interpreter.serve.archive import Kept, StoreError, can_be_kept
-from interpreter.serve.connections import Allowance, client_of
+from interpreter.serve.archive import Kept, can_be_kept
+from interpreter.serve.commands import COMMANDS, asked_for, command_in, options_of
 from interpreter.serve.hall import Hall, Offer, errors_of
-from interpreter.serve.live import PUBLIC, Live, Refused, new_token
+from interpreter.serve.limits import Allowance, client_of
+from interpreter.serve.live import MOST_SAID, PUBLIC, Live, new_token
+from interpreter.serve.outside import in_one_line
 from interpreter.serve.scene import Data
-from interpreter.serve.table_page import ENVIRONMENT, MOST_DRAWINGS, UNCLEAR, View
+from interpreter.serve.setting_up import fields_of, said_title
+from interpreter.serve.table_page import BEAT, ENVIRONMENT, MOST_DRAWINGS, View
+from interpreter.serve.words import LANGUAGES, Refused, in_language, known, language_now, t
 
-__all__ = ["application"]
+__all__ = ["A_YEAR", "HEADERS", "STATIC", "Guard", "application", "root_of", "running", "static_path"]
 
 T = TypeVar("T")
 MOST_BYTES = 64 * 1024
 MOST_LOG_BYTES = 4 * 1024 * 1024
-BEAT = 20.0
-"""Seconds between two keep-alive comments of an event stream."""
 REST = 0.03
 """Seconds between two events of a stream: changes in between are combined."""
 CHUNK = 8 * 1024
@@ -60,6 +65,8 @@ ACTS, A_SECOND = 40.0, 12.0
 """Rate limit of a seat, or of a client that watches: most actions in a burst, and actions a second."""
 REQUESTS, REQUESTS_A_SECOND, AT_ONCE = 600.0, 60.0, 200
 """Limits of a client: most requests in a burst, a second, and at once; an open page is a request."""
+MOST_OWN, A_YEAR = 12, 365 * 24 * 3600
+"""Most seats that a browser remembers, and for how many seconds."""
 SETUPS, SETUPS_A_SECOND = 40.0, 0.2
 """Rate limit of a client for new tables and uploads."""
 _CSP = (
@@ -77,22 +84,36 @@ HEADERS = {
     "cache-control": "no-store",
 }
 """Headers of every response that does not set them itself."""
+_FILES = Path(str(files("interpreter.serve").joinpath("static")))
+
+
+def static_path(folder: Path) -> str:
+    """Return the path of the files that pages need. Other files have another path, so that browsers may keep them."""
+    digest = sha256(b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()))
+    return f"static/{digest.hexdigest()[:12]}"
+
+
+STATIC = static_path(_FILES)
 MOST_FIELDS = 200
-SEAT_KINDS = {"person": "a person, by link", "bot": "a bot", "open": "open"}
+_HERE = ("localhost", "127.0.0.1", "[::1]")
+"""Names of this machine."""
+SEAT_KINDS = {"person": known("a person, by link"), "bot": known("a bot"), "open": known("open")}
 """Who may take a seat, in words."""
-_OTHER_SITE = (
+_OTHER_SITE = known(
     "This request comes from another site. Go to the lobby of this server and start from there. If you did, a reverse "
     "proxy changes the host name: let it pass `Host` on."
 )
-_TOO_LARGE = "This request is too large."
+_TOO_LARGE = known("This request is too large.")
 _ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
+_PREFIX = re.compile(r"(/[A-Za-z0-9._~-]+)+")
 
 
 class Guard:
-    """Middleware that checks the host name, origin and size of requests and adds the security headers."""
+    """Middleware that checks the host name, origin and size of requests and adds the security headers. The path of the
+    server is in the header `X-Forwarded-Prefix`; the proxy may leave it in the paths of requests or not."""
 
-    def __init__(self, app: ASGIApp, names: Iterable[str]) -> None:
-        self.app, self.names = app, frozenset(names)
+    def __init__(self, app: ASGIApp, names: Iterable[str], most: Callable[[str], int]) -> None:
+        self.app, self.names, self.most = app, frozenset({*_HERE, *names}), most
         self._requests = Allowance(REQUESTS, REQUESTS_A_SECOND)
         self._at_once: Counter[str] = Counter()
 
@@ -100,12 +121,20 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        prefix, path = Headers(scope=scope).get("x-forwarded-prefix", "").rstrip("/"), scope["path"]
+        mounted = scope.get("root_path", "")
+        if not _PREFIX.fullmatch(prefix) or mounted.startswith(f"{prefix}/"):  # another application has looked at it
+            prefix = mounted
+        path = path if path.startswith(f"{prefix}/") else f"{prefix}{path}"
+        scope = {**scope, "root_path": prefix, "app_root_path": prefix, "path": path}  # mounts change the first
         client, read = client_of(scope), 0
-        most = MOST_LOG_BYTES if scope["path"] == "/load" else MOST_BYTES
+        most = self.most(_path(scope))
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
+                if _path(scope).startswith("/static/") and message["status"] < 400:
+                    headers["cache-control"] = f"public, max-age={A_YEAR}, immutable"
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
             await send(message)
@@ -120,12 +149,14 @@ class Guard:
 
         wrong = self._wrong(scope, most) or self._too_fast(client)
         if wrong is not None:
-            await _message(*wrong)(scope, receive, guarded)
+            with in_language(_preferred(Request(scope), LANGUAGES)):
+                await _message(Request(scope), *wrong)(scope, receive, guarded)
             return
 
         self._at_once[client] += 1
         try:
-            await self.app(scope, limited, guarded)
+            with in_language(_preferred(Request(scope), LANGUAGES)):
+                await self.app(scope, limited, guarded)
         finally:
             self._at_once[client] -= 1
             if not self._at_once[client]:
@@ -133,18 +164,18 @@ class Guard:
 
     def _too_fast(self, client: str) -> tuple[int, str] | None:
         if not self._requests.takes(client):
-            return 429, "Too many requests."
-        return (429, "Too many open pages.") if self._at_once[client] >= AT_ONCE else None
+            return 429, known("Too many requests.")
+        return (429, known("Too many open pages.")) if self._at_once[client] >= AT_ONCE else None
 
     def _wrong(self, scope: Scope, most: int) -> tuple[int, str] | None:
         headers = Headers(scope=scope)
         name = re.sub(r":\d+$", "", headers.get("host", ""))
-        if name not in self.names and not scope["path"].startswith("/static/"):
-            return 421, "This server does not know this host name."
+        if name not in self.names and not _path(scope).startswith("/static/"):
+            return 421, known("This server does not know this host name.")
         if scope["method"] in ("GET", "HEAD"):
             return None
         if scope["method"] != "POST":
-            return 405, "Only GET and POST are allowed."
+            return 405, known("Only GET and POST are allowed.")
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
         if origin is not None and origin.partition("://")[2] != headers.get("host", ""):
             return 403, _OTHER_SITE
@@ -163,82 +194,111 @@ def application(
     ``before`` runs in the background as long as the application."""
     site = _Site(hall)
 
-    @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        background = [hall.take_up, hall.keep_tidy, *([before] if before is not None else [])]
-        tasks = [asyncio.create_task(work()) for work in background]
-        yield
-        for task in tasks:
-            task.cancel()
-        close_apart()
-        hall.close()
-
-    static = files("interpreter.serve").joinpath("static")
     app = Starlette(
         routes=[
             Route("/", site.lobby),
+            Route("/new", site.form),
+            Route("/new", site.begin, methods=["POST"]),
             Route("/new/{ruleset}", site.form),
             Route("/new/{ruleset}", site.begin, methods=["POST"]),
+            Route("/board/{ruleset}.svg", site.board),
             Route("/load", site.load, methods=["POST"]),
             Route("/join/{id}", site.join),
             Route("/join/{id}/{seat}", site.sit, methods=["POST"]),
             Route("/host/{token}", site.host),
             Route("/host/{token}/log", site.host_log),
+            Route("/host/{token}/begin", site.start, methods=["POST"]),
             Route("/host/{token}/{seat}", site.give, methods=["POST"]),
             Route("/seat/{token}", site.table),
             Route("/seat/{token}/events", site.events),
             Route("/seat/{token}/act", site.act, methods=["POST"]),
             Route("/seat/{token}/log", site.log),
             Route("/seat/{token}/rules", site.rules),
-            Mount("/static", StaticFiles(directory=str(static))),
+            Mount(f"/{STATIC}", StaticFiles(directory=_FILES)),
         ],
         exception_handlers=dict.fromkeys(
-            (HTTPException, Refused, StoreError, RulesetError, RuleFailure, ClientDisconnect, Exception), _failed
+            (HTTPException, Refused, RulesetError, RuleFailure, ClientDisconnect, Exception), _failed
         ),
-        lifespan=lifespan,
+        lifespan=lambda _: running(hall, *([before] if before is not None else [])),
     )
-    return Guard(app, {"localhost", "127.0.0.1", "[::1]", *names})
+    most = {"/load": MOST_LOG_BYTES}
+    return Guard(GZipMiddleware(app, compresslevel=6), names, lambda path: most.get(path, MOST_BYTES))
+
+
+@asynccontextmanager
+async def running(hall: Hall, *before: Callable[[], Coroutine[None, None, None]]) -> AsyncIterator[None]:
+    """Let a hall work as long as the context, and other work in the background."""
+    tasks = [asyncio.create_task(work()) for work in (hall.take_up, hall.keep_tidy, *before)]
+    yield
+    for task in tasks:
+        task.cancel()
+    close_apart()
+    hall.close()
 
 
 _ERRORS = {
-    403: ("Not allowed", ""),
-    404: ("Not found", "Check that the link is complete, or ask the host of the table for it."),
-    410: ("This seat is taken", "Ask the host for another seat, or for the link to watch the table."),
-    413: ("Too large", "Go back and send less: a saved game may have 4 MB, any other form 64 kB."),
-    421: (
-        "Unknown address",
-        "Open the address that the server printed when it started. To use this name, start the "
-        "server with `--name` and the name.",
-    ),
-    429: ("Too fast", "Wait a few seconds, then reload the page."),
-    500: ("Something went wrong", "Go back and try again. The games are saved."),
+    403: (known("Not allowed"), ""),
+    404: (known("Not found"), known("Check that the link is complete, or ask the host of the table for it.")),
+    410: (known("This seat is taken"), known("Ask the host for another seat, or for the link to watch the table.")),
+    413: (known("Too large"), known("Go back and send less: a saved game may have 4 MB, any other form 64 kB.")),
+    421: (known("Unknown address"), known("Open the address that the server printed, or start it with `--name`.")),
+    429: (known("Too fast"), known("Wait a few seconds, then reload the page.")),
+    500: (known("Something went wrong"), known("Go back and try again. The games are saved.")),
 }
 """The title of an error and what to do then, by status code. Errors without a remedy say it themselves."""
 
 
-def _message(status: int, text: str, *, errors: Sequence[str] = ()) -> HTMLResponse:
+def _message(request: Request, status: int, text: str, *, errors: Sequence[str] = ()) -> HTMLResponse:
     """Return a page that says what went wrong and what to do. ``errors`` are rendered diagnostics."""
-    title, remedy = _ERRORS.get(status, ("Not possible", ""))
-    return _page("message.html", status, title=title, text=text, remedy=remedy, errors=errors, lobby=status != 421)
+    title, remedy = _ERRORS.get(status, (known("Not possible"), ""))
+    values = {"title": title, "text": text, "remedy": remedy, "errors": errors, "lobby": status != 421}
+    return _page(request, "message.html", values, status)
 
 
 async def _failed(request: Request, error: Exception) -> Response:
     match error:
         case HTTPException():
-            return _message(error.status_code, error.detail)
-        case Refused() | StoreError():
-            return _message(409, str(error))
+            return _message(request, error.status_code, error.detail)
+        case Refused():
+            return _message(request, 409, str(error))
         case RulesetError() | RuleFailure():
             errors = errors_of(error) if isinstance(error, RulesetError) else (str(error),)
-            return _message(409, "The files of this game have errors. Fix them, then reload the page.", errors=errors)
+            text = known("The files of this game have errors. Fix them, then reload the page.")
+            return _message(request, 409, text, errors=errors)
         case ClientDisconnect():
             return Response(status_code=400)  # nobody reads it
     # the response and logs show neither the address, which contains a token, nor the error
-    return _message(500, "The server could not answer.")
+    return _message(request, 500, known("The server could not answer."))
 
 
-def _page(name: str, status: int = 200, **values: object) -> HTMLResponse:
-    return HTMLResponse(ENVIRONMENT.get_template(name).render(**values), status)
+def _page(request: Request, name: str, values: Data, status: int = 200) -> HTMLResponse:
+    root, language = root_of(request), language_now()
+    given = {"root": root, "static": f"{root}{STATIC}", "language": language, "languages": LANGUAGES}
+    page = HTMLResponse(ENVIRONMENT.get_template(name).render({**given, **values}), status)
+    if request.query_params.get("language") == language:
+        _remember(request, page, "language", language)
+    return page
+
+
+def _remember(request: Request, page: Response, name: str, value: str) -> None:
+    """Let the browser remember something below the path of the server."""
+    path, is_safe = request.scope["app_root_path"] or "/", request.url.scheme == "https"
+    page.set_cookie(name, value, max_age=A_YEAR, path=path, httponly=True, samesite="lax", secure=is_safe)
+
+
+def _path(scope: Scope) -> str:
+    """Return the path of a request below the prefix of the server."""
+    return str(scope["path"]).removeprefix(scope["app_root_path"])
+
+
+def root_of(request: Request) -> str:
+    """Return the relative link from the page of a request to the lobby. All links are relative, so that a proxy may
+    have the server below any path."""
+    return "../" * (_path(request.scope).count("/") - 1) or "./"
+
+
+def _to(request: Request, path: str) -> RedirectResponse:
+    return RedirectResponse(f"{root_of(request)}{path}", 303)
 
 
 class _Site:
@@ -256,61 +316,71 @@ class _Site:
         for kept in hall.kept.values():
             free = sum(seat.kind == "open" for seat in kept.seats)
             if kept.open and free:
-                offer = hall.offers.get(kept.header["ruleset"])
-                open_.append((kept.id, kept.title or (offer.title if offer else kept.header["ruleset"]), free))
+                open_.append((kept.id, hall.title_of(kept), free))
         families: dict[str, dict[str, list[Offer]]] = {}
-        for offer in sorted(hall.offers.values(), key=lambda each: (each.family, each.edition, each.title)):
-            families.setdefault(offer.family, {}).setdefault(offer.edition, []).append(offer)
-        return _page("lobby.html", families=families, open=open_[-50:])
+        boards = Counter((each.family, each.edition) for each in hall.offers.values())
+        wide = sorted(hall.offers.values(), key=lambda each: (-boards[each.family, each.edition], each.edition))
+        for offer in sorted(wide, key=lambda each: (each.family, each.place)):
+            families.setdefault(offer.in_words(offer.family), {}).setdefault(offer.place, []).append(offer)
+        own = [(token, *hall.seats[token]) for token in _own_seats(request) if token in hall.seats]
+        tables = [(token, hall.title_of(hall.kept[id]), hall.kept[id].seats[seat].name) for token, id, seat in own]
+        page = _page(request, "lobby.html", {"families": families, "open": open_[-50:], "own": tables})
+        if tables:  # the size of a compressed page could tell keys beside texts of others
+            page.headers["content-encoding"] = "identity"
+        return page
+
+    async def board(self, request: Request) -> Response:
+        svg, _ = await self.hall.board(request.path_params["ruleset"])
+        return Response(svg, media_type="image/svg+xml", headers={"cache-control": "max-age=3600"})
 
     async def form(self, request: Request) -> Response:
-        return await self._form(request.path_params["ruleset"], {}, "")
+        return await self._form(request, {}, "")
 
     async def _form(
         self,
-        id: str,
+        request: Request,
         given: Mapping[str, str],
         error: str,
         status: int = 200,
         *,
         chosen: Sequence[str] = (),
-        errors: Sequence[str] = (),
     ) -> Response:
-        hall = self.hall
+        hall, id = self.hall, _asked(request, given)
         if id not in hall.offers:
             raise HTTPException(404, "Unknown ruleset.")
         ruleset = await hall.ruleset(id)
         players = ruleset.players
         number = int(given.get("players") or players.usual)
-        model = ruleset.model
-        return _page(
-            "new.html",
-            status,
-            offer=hall.offers[id],
-            error=error,
-            errors=errors,
-            given=given,
-            chosen=chosen,
-            number=number,
-            numbers=range(players.low, players.high + 1),
-            overlays=_overlays(ruleset),
-            settings=[(s.name, s.about, setting_syntax(model, s.name), s.default) for s in model.settings.values()],
-            doubts=list(model.interpretations.values()),
-            kinds=SEAT_KINDS,
-            bots=hall.bots_for(ruleset),
-        )
+        offer = hall.offers[id]
+        board, fills = await hall.board(id) if offer.board else ("", {})
+        values = {
+            "offer": offer,
+            "title": offer.in_words(offer.title),
+            "offers": hall.offers.values(),
+            "error": error,
+            "given": given,
+            "chosen": chosen,
+            "number": number,
+            "numbers": range(players.low, players.high + 1),
+            "overlays": _overlays(ruleset),
+            "settings": fields_of(ruleset, fills),
+            "board": Markup(board),
+            "doubts": list(ruleset.model.interpretations.values()),
+            "kinds": SEAT_KINDS,
+            "bots": hall.bots_told(ruleset),
+        }
+        return _page(request, "new.html", values, status)
 
     async def begin(self, request: Request) -> Response:
-        id = request.path_params["ruleset"]
         self._set_up(request)
         form = await request.form(max_fields=MOST_FIELDS)
-        given = {key: str(value) for key, value in form.items() if isinstance(value, str)}
-        try:
-            players = int(given.get("players", "2"))
-        except ValueError:
-            return await self._form(id, {}, "The number of players is not a number.", 400)
-        if not 1 <= players <= 12:
-            return await self._form(id, {}, "The number of players must be from 1 to 12.", 400)
+        several = {key: [each for each in form.getlist(key) if isinstance(each, str) and each] for key in form}
+        given = {key: ",".join(values) if key.startswith("set_") else values[-1] if values else ""
+                 for key, values in several.items()}  # fmt: skip
+        id = _asked(request, given)
+        if not re.fullmatch("[1-9]|1[0-2]", given.setdefault("players", "2")):
+            return await self._form(request, {}, known("The number of players must be from 1 to 12."), 400)
+        players = int(given["players"])
         overlays = [str(value)[:80] for value in form.getlist("overlay")]
         without = [f"-{value}" for value in form.getlist("without")]
         seats = [
@@ -319,17 +389,23 @@ class _Site:
             if (kind := given.get(f"seat{n}", "bot")) in SEAT_KINDS
         ]
         settings = {key[4:]: value[:400] for key, value in given.items() if key.startswith("set_")}
-        title, listed = given.get("title", ""), "listed" in given
+        title, listed, layers = given.get("title", ""), "listed" in given, [*overlays, *without]
         try:
             if len(seats) != players:
                 raise Refused("Each seat must be for a person or a bot, or open.")
-            kept = await self.hall.begin(id, seats, [*overlays, *without], settings, title, listed=listed)
-        except RulesetError as error:
-            text = "The game cannot be set up in this way."
-            return await self._form(id, given, text, 409, chosen=overlays, errors=errors_of(error))
-        except (Refused, StoreError) as error:
-            return await self._form(id, given, str(error), 409, chosen=overlays)
-        return RedirectResponse(f"/host/{kept.host}", 303)
+            clock = _clock(given)
+            kept = await self.hall.begin(
+                id, seats, layers, settings, title, listed=listed, clock=clock, gathers="gathers" in given
+            )
+        except RulesetError:
+            if not layers:
+                raise
+            text = known("These overlays do not fit each other, or this number of players.")
+            return await self._form(request, given, text, 409, chosen=overlays)
+        except Refused as error:
+            return await self._form(request, given, str(error), 409, chosen=overlays)
+        is_own = "at_once" in given and kept.seats[0].kind == "person"
+        return _to(request, f"seat/{kept.seats[0].token}" if is_own else f"host/{kept.host}")
 
     async def load(self, request: Request) -> Response:
         self._set_up(request)
@@ -337,7 +413,7 @@ class _Site:
         upload = form.get("file")
         data = b"" if upload is None or isinstance(upload, str) else await upload.read()
         kept = await self.hall.from_log(data.decode("utf-8", errors="replace"))
-        return RedirectResponse(f"/host/{kept.host}", 303)
+        return _to(request, f"host/{kept.host}")
 
     def _joined(self, request: Request) -> Kept:
         return self._of_link(self.hall.kept, request.path_params["id"])
@@ -345,15 +421,16 @@ class _Site:
     async def join(self, request: Request) -> Response:
         kept = self._joined(request)
         live = await self.hall.live(kept.id)
-        seats = [(n, live.seat_name(n)) for n, seat in enumerate(kept.seats) if seat.kind == "open"]
-        title, continued = live.title_in("en"), live.is_continued
-        return _page("join.html", title=title, id=kept.id, seats=seats, token=new_token(), continued=continued)
+        seats = [(n, live.seat_name(n, language_now())) for n, seat in enumerate(kept.seats) if seat.kind == "open"]
+        title, continued = live.title_in(language_now()), live.is_continued
+        values = {"title": title, "id": kept.id, "seats": seats, "token": new_token(), "continued": continued}
+        return _page(request, "join.html", values)
 
     async def sit(self, request: Request) -> Response:
         form = await request.form()
         name, token = str(form.get("name", "")), str(form.get("token", ""))
         token = await self.hall.sit(self._joined(request).id, _seat(request), name, token)
-        return RedirectResponse(f"/seat/{token}", 303)
+        return _to(request, f"seat/{token}")
 
     # --- the host's page
 
@@ -362,20 +439,22 @@ class _Site:
 
     async def host(self, request: Request) -> Response:
         live = await self._hosted(request)
-        base = f"{request.url.scheme}://{request.headers['host']}"
-        seats = [(n, live.seat_name(n), seat) for n, seat in enumerate(live.kept.seats)]
-        return _page(
-            "host.html",
-            title=live.title_in("en"),
-            base=base,
-            here=f"/host/{live.kept.host}",
-            seats=seats,
-            watch=live.kept.watch,
-            join=f"/join/{live.kept.id}",
-            open_book=live.is_open_book,
-            kinds=SEAT_KINDS,
-            bots=self.hall.bots_for(live.ruleset),
-        )
+        base = f"{request.url.scheme}://{request.headers['host']}{request.scope['app_root_path']}/"
+        seats = [(n, live.seat_name(n, language_now()), seat) for n, seat in enumerate(live.kept.seats)]
+        values = {
+            "title": live.title_in(language_now()),
+            "base": base,
+            "here": live.kept.host,
+            "seats": seats,
+            "watch": live.kept.watch,
+            "join": f"join/{live.kept.id}",
+            "open_book": live.is_open_book,
+            "gathers": live.gathers,
+            "kinds": SEAT_KINDS,
+            "bots": self.hall.bots_told(live.ruleset),
+            "qr": _qr,
+        }
+        return _page(request, "host.html", values)
 
     async def give(self, request: Request) -> Response:
         form = await request.form()
@@ -384,7 +463,13 @@ class _Site:
         if seat >= len(live.kept.seats) or kind not in SEAT_KINDS:
             raise HTTPException(400, "No such seat.")
         await self.hall.give(live, seat, kind, str(form.get("bot", ""))[:400], str(form.get("mark", "")))
-        return RedirectResponse(f"/host/{live.kept.host}", 303)
+        return _to(request, f"host/{live.kept.host}")
+
+    async def start(self, request: Request) -> Response:
+        live = await self._hosted(request)
+        self._set_up(request)
+        await self.hall.regather(live)
+        return _to(request, f"host/{live.kept.host}")
 
     async def host_log(self, request: Request) -> Response:
         return await self._log(await self._hosted(request))
@@ -407,7 +492,7 @@ class _Site:
         why = self.hall.why_damaged(link)
         if why is None:
             raise HTTPException(404, "No table has this link.")
-        raise HTTPException(409, f"This table is damaged and was put aside: {why}. All other tables go on.")
+        raise HTTPException(409, t("This table is damaged and was put aside: {why}. All other tables go on.", why=why))
 
     async def _seated(self, request: Request) -> tuple[Live, int, str]:
         token = request.path_params["token"]
@@ -423,28 +508,35 @@ class _Site:
         live, seat, token = await self._seated(request)
         id = secrets.token_urlsafe(18)
         view = self._view(token, id, live, seat)
-        known = languages_of(live.ruleset.model)
-        language = request.query_params.get("language") or _preferred(request, known)
-        view.language = language if language in known else "en"
+        languages = languages_of(live.ruleset.model)
+        view.language = _preferred(request, languages)
         await view.read()
-        return _page(
-            "table.html",
-            title=live.title_in(view.language),
-            seat_name=live.seat_name(seat, view.language) if seat != PUBLIC else "",
-            pieces=self.hall.pieces(view),
-            here=f"/seat/{token}",
-            view=id,
-            state=view.state,
-            public=seat == PUBLIC,
-            download=live.is_open_book,
-            language=view.language,
-            languages=known,
-        )
+        pieces = self.hall.pieces(view)
+        view.sent = {name: hash(html) for name, html in pieces.items()}
+        values = {
+            "title": live.title_in(view.language),
+            "seat_name": live.seat_name(seat, view.language) if seat != PUBLIC else "",
+            "pieces": pieces,
+            "here": token,
+            "view": id,
+            "state": view.state,
+            "public": seat == PUBLIC,
+            "notes": live.orders(seat).notes if seat != PUBLIC else "",
+            "download": live.is_open_book,
+            "languages": languages,
+        }
+        with in_language(view.language):
+            page = _page(request, "table.html", values)
+        if seat != PUBLIC:
+            seats = ".".join([token, *(each for each in _own_seats(request) if each != token)][:MOST_OWN])
+            _remember(request, page, "seats", seats)
+        return page
 
     async def events(self, request: Request) -> Response:
         live, seat, token = await self._seated(request)
         view = self._view(token, request.query_params.get("view", ""), live, seat)
-        view.sent = {}
+        if view.listener:  # nobody knows what the stream before has brought; the page itself had all pieces
+            view.sent = {}
         view.dirty.set()
         view.listener += 1  # a page has one stream: the one before, perhaps half open, ends
         headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
@@ -495,52 +587,70 @@ class _Site:
         view = self._view(token, data["view"], live, seat)
         if not self._acts.takes(token if seat != PUBLIC else client_of(request.scope)):  # spectators share a link
             raise HTTPException(429, "Too many requests.")
-        go = ""
-        if not view.is_next(data.get("serial")):
-            view.refuse("This request has come twice, so it was not executed again.")
-        elif data["do"] == "explain":
-            await self._explain(view, str(data.get("line", ""))[:20])
-        elif data["do"] == "fork":
-            self._set_up(request)
-            go = await self._fork(view, data)
+        go: str | None = ""
+        if view.is_next(data.get("serial")):
+            go = await view.attempt(self._act(request, view, data))
         else:
-            await view.act(data["do"], data)
+            view.refuse("This request has come twice, so it was not executed again.")
         return JSONResponse({"go": go} if go else {})
+
+    async def _act(self, request: Request, view: View, data: Mapping[str, Json]) -> str:
+        """Execute an action of a page. Return the link to which it leads, if any."""
+        match str(data["do"]):
+            case "explain":
+                view.explained = await self.hall.explain(view, str(data.get("line", ""))[:20])
+            case "say" if str(data.get("value")).lstrip().startswith("/"):
+                return await self._command(request, view, data)
+            case "again":
+                self._set_up(request)
+                return f"../seat/{await self.hall.again(view.live, view.seat)}"
+            case "fork":
+                self._set_up(request)
+                return await self._fork(view, data)
+            case action:
+                await view.act(action, data)
+        return ""
 
     def _set_up(self, request: Request) -> None:
         """Count a new table of a client. Raises 429 beyond its limit."""
         if not self._setups.takes(client_of(request.scope)):
             raise HTTPException(429, "Too many new tables.")
 
-    async def _explain(self, view: View, number: str) -> None:
-        try:
-            view.explained = await self.hall.explain(view, number)
-        except Refused as error:
-            view.said = str(error)
-        except RuleFailure as error:
-            view.said = view.live.failure(error)
-        except BrokenExecutor:
-            view.said = "The line cannot be explained now."
+    async def _command(self, request: Request, view: View, data: Mapping[str, Json]) -> str:
+        """Carry out a command, as its button would. Return the link to follow, if there is one."""
+        live, view.refused, view.said = view.live, [], ""
         view.dirty.set()
+        word, rest = command_in(in_one_line(str(data["value"]))[:MOST_SAID])
+        match word:
+            case "undo" | "hint":
+                await view.act(word, data)
+            case "join":
+                return f"../seat/{await self.hall.join(live, view.seat, ' '.join(rest))}"
+            case "help":
+                view.said = "; ".join(f"`/{each}`: {t(about)}" for each, about in COMMANDS.items())
+            case _ if view.seat == PUBLIC:
+                raise Refused("Spectators cannot do this.")
+            case "option" if len(rest) < 2:
+                options = options_of(live.ruleset, live.boards)
+                shown = [name for name in rest if name in options] or options
+                view.said = "; ".join(f"`{name}`: {options[name].about}" for name in shown)
+            case _:
+                self._set_up(request)
+                change = partial(asked_for, rest[0], rest[1]) if word == "option" else None
+                await self.hall.regather(live, change)
+        return ""
 
     async def _fork(self, view: View, data: Mapping[str, Json]) -> str:
         live = view.live
+        live.check_state(view.seat, str(data.get("state", "")))
+        until, log = int(str(data.get("value"))), live.as_log
+        if view.seat == PUBLIC or not await live.open_book():
+            raise Refused("This would reveal hidden information; you can do it when the game is over.")
         try:
-            live.check_state(view.seat, str(data.get("state", "")))
-            until, log = int(str(data.get("value"))), live.as_log
-            if view.seat == PUBLIC or not await live.open_book():
-                raise Refused("This would reveal hidden information; you can do it when the game is over.")
             kept = await self.hall.go_on(log, max(0, until), live.kept.title)
-        except (Refused, StoreError) as error:
-            view.said = str(error)
         except RulesetError:
-            view.said = "The files of this game have errors."
-        except ValueError:
-            view.said = UNCLEAR
-        else:
-            return f"/host/{kept.host}"
-        view.dirty.set()
-        return ""
+            raise Refused("The files of this game have errors. Fix them, then reload the page.") from None
+        return f"../host/{kept.host}"
 
     async def log(self, request: Request) -> Response:
         live, seat, _ = await self._seated(request)
@@ -567,7 +677,14 @@ def _event(view: View, changed: Mapping[str, str]) -> Iterator[bytes]:
 
 
 def _parts(view: View, changed: Mapping[str, str]) -> Iterator[bytes]:
-    news = {"changed": view.live.changed_at, "beeps": view.beeps, "state": view.state, "serial": view.serial}
+    turn = view.seat in view.live.asked
+    news = {
+        "changed": view.live.changed_at,
+        "beeps": view.beeps,
+        "state": view.state,
+        "serial": view.serial,
+        "turn": turn,
+    }
     yield f'event: pieces\ndata: {json.dumps(news)[:-1]}, "pieces": {{'.encode()
     for number, (name, html) in enumerate(changed.items()):
         yield f'{", " if number else ""}"{name}": '.encode()
@@ -581,6 +698,32 @@ def _json(html: str) -> bytes:
 
 _shared_json = lru_cache(MOST_DRAWINGS)(_json)
 """The same for large pieces: streams that send one at the same time share it."""
+
+
+def _own_seats(request: Request) -> list[str]:
+    """Return the links of seats that this browser has opened, the latest first."""
+    return [each for each in request.cookies.get("seats", "").split(".") if _ID.fullmatch(each)][:MOST_OWN]
+
+
+def _clock(given: Mapping[str, str]) -> Clock | None:
+    """Read the clock of a form. Raises :class:`Refused`."""
+    per, late, minutes = given.get("clock"), given.get("late", "bot"), given.get("minutes", "")
+    if per not in ("game", "choice"):
+        return None
+    seconds = round(60 * float(minutes)) if re.fullmatch(r"\d{1,5}(\.\d{1,2})?", minutes) else 0
+    if seconds < 1:
+        raise Refused("The clock needs a number of minutes.")
+    return {"per": per, "seconds": seconds, "late": "pass" if late == "pass" else "bot"}
+
+
+def _qr(link: str) -> Markup:
+    """Return a link as the image of a QR code."""
+    return Markup(segno.make(link, micro=False).svg_inline(scale=3, light="#fff"))
+
+
+def _asked(request: Request, given: Mapping[str, str]) -> str:
+    """Return the id of the ruleset that an address or its form names."""
+    return str({"ruleset": "", **request.query_params, **given, **request.path_params}["ruleset"])
 
 
 def _seat(request: Request) -> int:
@@ -605,11 +748,12 @@ def _csp_of(text: str) -> str:
     )
 
 
-def _preferred(request: Request, known: list[str]) -> str:
-    """Return the first language of the browser that the ruleset supports."""
+def _preferred(request: Request, languages: Collection[str]) -> str:
+    """Return the first of some languages that somebody wants: has chosen, has chosen before, or has in the browser."""
+    chosen = [request.query_params.get("language", ""), request.cookies.get("language", "")]
     accepted = request.headers.get("accept-language", "").split(",")[:10]
     names = (part.split(";")[0].strip().split("-")[0] for part in accepted)
-    return next((name for name in names if name in known), "en")
+    return next((name for name in (*chosen, *names) if name in languages), "en")
 
 
 def _overlays(ruleset: Ruleset) -> list[Data]:
@@ -619,17 +763,15 @@ def _overlays(ruleset: Ruleset) -> list[Data]:
     overlays = {document.id: document for document in ruleset.shelf.documents("overlay")}
     apart = {id: {each.text for each in document.head.not_with} | document.undefined.keys()
              for id, document in overlays.items()}  # fmt: skip
-    possible = {id: document.title for id, document in overlays.items() if id in here or can_have(here, document)}
+    titles = {id: said_title(ruleset.shelf, document, language_now()) for id, document in overlays.items()}
+    possible = {id: titles[id] for id, document in overlays.items() if id in here or can_have(here, document)}
     entries: list[Data] = []
     for id, document in overlays.items():
         taken = id in here
         reason = "" if taken else "; ".join(why for file, why in document.undefined.items() if file in here)
         if id not in possible and not reason:
             continue
-        limits = [f"for {document.players} players"] if document.players is not None else []
         others = [title for other, title in possible.items() if other in apart[id] or id in apart[other]]
-        if others:
-            limits.append(f"not with {', '.join(others)}")
-        limited = "; ".join(limits)
-        entries.append({"id": id, "title": document.title, "taken": taken, "reason": reason, "limits": limited})
+        limits = {"players": document.players, "others": others}
+        entries.append({"id": id, "title": titles[id], "taken": taken, "reason": reason, **limits})
     return entries

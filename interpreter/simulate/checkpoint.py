@@ -18,7 +18,7 @@ from typing import IO, TypedDict
 import msgspec
 from msgspec.structs import asdict
 
-from interpreter.base.plain_data import Json
+from interpreter.base.plain_data import Json, data_of
 from interpreter.simulate.simulation import Row, Unfinished
 from interpreter.simulate.workers import Plan
 
@@ -148,13 +148,8 @@ class _Line(TypedDict):
 
 
 def _lines(rows: Iterable[Row | Unfinished]) -> str:
-    return "".join(json.dumps(_data(row)) + "\n" for row in rows)
-
-
-def _data(row: Row | Unfinished) -> object:
-    if isinstance(row, Unfinished):
-        return row.as_data()
-    return {"row": row.as_dict(), "seconds": round(row.seconds, 6)}
+    lines = (row if isinstance(row, Unfinished) else {"row": row.as_dict(), "seconds": row.seconds} for row in rows)
+    return "".join(json.dumps(line, default=data_of) + "\n" for line in lines)
 
 
 def _read(line: str) -> dict[str, Json]:

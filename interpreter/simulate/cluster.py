@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, nullcontext
+from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from interpreter.base.extras import Unavailable, install_command
@@ -36,11 +38,7 @@ def local_cluster(jobs: int) -> Iterator[LocalCluster]:
     """Provide a cluster of local processes. A process that ends is restarted."""
     from logging import CRITICAL
 
-    try:
-        from distributed import LocalCluster
-    except ImportError:
-        raise _missing() from None
-    with LocalCluster(
+    with _dask().LocalCluster(
         n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=CRITICAL
     ) as local:
         yield local
@@ -48,20 +46,15 @@ def local_cluster(jobs: int) -> Iterator[LocalCluster]:
 
 @contextmanager
 def _workers(address: str | LocalCluster) -> Iterator[Crew]:
-    try:
-        from distributed import Client, KilledWorker
-        from distributed.comm.addressing import get_address_host_port
-    except ImportError:
-        raise _missing() from None
+    dask = _dask()
     try:
         if isinstance(address, str):
-            get_address_host_port(address)  # a client takes a minute to fail on an invalid address
+            dask.comm.get_address_host_port(address)  # a client takes a minute to fail on an invalid address
     except ValueError as error:
-        raise Unavailable(
-            f"got the address `{address}`, want one as tcp://10.0.0.5:8786 or `{LOCAL}`: {error}"
-        ) from None
+        message = f"got the address `{address}`, want one as tcp://10.0.0.5:8786 or `{LOCAL}`: {error}"
+        raise Unavailable(message) from None
     try:
-        client = Client(address, timeout=TIMEOUT, set_as_default=False)
+        client = dask.Client(address, timeout=TIMEOUT, set_as_default=False)
     except (OSError, ValueError) as error:
         raise Unavailable(f"no cluster answers at {address}: {error}") from None
     with client:
@@ -75,11 +68,15 @@ def _workers(address: str | LocalCluster) -> Iterator[Crew]:
                 executor,
                 lambda: max(1, sum(client.ncores().values())),
                 lambda: executor.shutdown(wait=False),
-                (KilledWorker, CancelledError),
+                (dask.KilledWorker, CancelledError),
             )
         finally:
             executor.shutdown(wait=False)
 
 
-def _missing() -> Unavailable:
-    return Unavailable(f"a cluster needs Dask: `{install_command('cluster')}`, and the same on its workers")
+def _dask() -> ModuleType:
+    try:
+        return import_module("distributed")
+    except ImportError:
+        needs = f"a cluster needs Dask: `{install_command('cluster')}`, and the same on its workers"
+        raise Unavailable(needs) from None

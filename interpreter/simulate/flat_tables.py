@@ -10,6 +10,7 @@ import atexit
 import csv
 import gc
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
@@ -18,8 +19,8 @@ from typing import TYPE_CHECKING
 
 from interpreter.base.extras import Unavailable, install_command
 from interpreter.base.paths import suffix_of
-from interpreter.base.plain_data import Value
-from interpreter.engine.ruleset import Ruleset
+from interpreter.base.plain_data import Value, json_of
+from interpreter.engine.game import Ruleset
 from interpreter.language.model import Measure
 from interpreter.simulate.simulation import Row
 from interpreter.simulate.summary import in_order, seat_names
@@ -118,14 +119,13 @@ def _by_seat(measure: Measure, of: Of, row: Row) -> Callable[[int, int], int | N
     if place is None:
         values = by_round(measure, taken)
         return lambda seat, number: values.get((of, number))
-    sums: dict[tuple[int, int], int] = {}
+    sums: Counter[tuple[int, int]] = Counter()
     numbers: Iterable[tuple[tuple[Of, int], int | None]] = by_round(measure, taken).items()
     if measure.event is not None:
         numbers = [((t.of, t.round), t.value) for t in taken]
     for (things, number), value in numbers:
         if value is not None:
-            key = things[place], number
-            sums[key] = sums.get(key, 0) + value
+            sums[things[place], number] += value
     return lambda seat, number: sums.get((seat, number))
 
 
@@ -141,7 +141,7 @@ def _column(measure: Measure, of: Of) -> str:
 def write_lines(rows: Iterable[Row], path: Path) -> None:
     """Write one JSON line per game."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(json.dumps(row.as_dict(), ensure_ascii=False) + "\n" for row in rows)
+        file.writelines(json_of(row.as_dict()) + "\n" for row in rows)
 
 
 def write_table(table: Table, path: Path, name: str) -> None:

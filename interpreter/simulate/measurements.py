@@ -7,6 +7,7 @@ every change, so it is undone step by step from the end, and each number is take
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,7 +30,7 @@ from interpreter.language.types import BoolType, IntType
 from interpreter.plain.closures import Env, Evaluate
 from interpreter.plain.machine import Machine, combinations
 
-__all__ = ["Decoder", "Head", "Packed", "Taken", "reading", "taken"]
+__all__ = ["Decoder", "Head", "Packed", "Taken", "reading", "taken", "taking"]
 
 Head = tuple[int, str, int, tuple[object, ...]]
 """Subject of a sum: the kind, the measure, the round, and the thing. In a table whose things belong to seats, the round
@@ -173,6 +174,11 @@ def _gauges_of(machine: Machine, model: Model) -> Gauges:
 
 def taken(game: Game) -> dict[str, list[Taken]]:
     """Return all measurements of a game by measure, in chronological order. The game is not changed."""
+    return deque(taking(game), maxlen=1)[0]
+
+
+def taking(game: Game) -> Iterator[dict[str, list[Taken]]]:
+    """Take the measurements in steps; the last one yields what :func:`taken` returns."""
     machine, names = game.machine, game.ruleset.names
     moments, events = _gauges_of(machine, game.ruleset.model)
     results: dict[str, list[Taken]] = {measure.name: [] for measure in game.ruleset.model.measures}
@@ -205,6 +211,7 @@ def taken(game: Game) -> dict[str, list[Taken]]:
                 machine.meter.refill()
                 measured = [Taken(cells[round_], of, value) for of, value in gauge.take(state, values, names)]
                 results[gauge.measure.name].extend(reversed(measured))
+            yield results
         if not first:
             put_back(cells, record)
-    return {name: numbers[::-1] for name, numbers in results.items()}
+    yield {name: numbers[::-1] for name, numbers in results.items()}

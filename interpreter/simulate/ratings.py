@@ -26,6 +26,7 @@ STEPS, EXACT = 200, 1e-10
 
 Pair = tuple[int, int, float]
 """Two bots of a game and the score of the first: 1, 0.5 or 0."""
+Matrix = list[list[float]]
 
 
 class Rating(Struct, frozen=True):
@@ -59,9 +60,7 @@ def rated(count: int, games: Iterable[Sequence[Pair]]) -> list[Rating]:
     ]
 
 
-def _derivatives(
-    strengths: Sequence[float], pairs: Iterable[Pair], weight: float
-) -> tuple[list[float], list[list[float]]]:
+def _derivatives(strengths: Sequence[float], pairs: Iterable[Pair], weight: float) -> tuple[list[float], Matrix]:
     """Return the gradient of the log-likelihood, and its negative Hessian."""
     gradient, hessian = [0.0] * len(strengths), [[0.0] * len(strengths) for _ in strengths]
     for a, b, share in pairs:
@@ -76,12 +75,12 @@ def _derivatives(
     return gradient, hessian
 
 
-def _anchored(matrix: Sequence[Sequence[float]]) -> list[list[float]]:
+def _anchored(matrix: Matrix) -> Matrix:
     """Return the matrix with the sum of all strengths fixed, which the likelihood leaves undetermined."""
     return [[value + 1.0 for value in row] for row in matrix]
 
 
-def _solved(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list[float]:
+def _solved(matrix: Matrix, right: Sequence[float]) -> list[float]:
     """Solve linear equations by Gaussian elimination with partial pivoting."""
     rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
     size = len(rows)
@@ -99,9 +98,7 @@ def _solved(matrix: Sequence[Sequence[float]], right: Sequence[float]) -> list[f
     return solution
 
 
-def _errors(
-    strengths: Sequence[float], games: Sequence[Sequence[Pair]], hessian: Sequence[Sequence[float]]
-) -> list[float]:
+def _errors(strengths: Sequence[float], games: Sequence[Sequence[Pair]], hessian: Matrix) -> list[float]:
     """Return the standard error of each strength."""
     size = len(strengths)
     spread = [[0.0] * size for _ in strengths]

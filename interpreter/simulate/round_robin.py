@@ -12,7 +12,7 @@ from msgspec import Struct
 from interpreter.bots.compiled_bots import whole_for
 from interpreter.bots.registry import bots_of
 from interpreter.compiler.wasm.runner import MOST_POLICIES
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
 from interpreter.simulate.confidence import share_interval
 from interpreter.simulate.ratings import Pair, rated
 from interpreter.simulate.simulation import Row, Unfinished, WholeGames, played

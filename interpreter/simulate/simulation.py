@@ -11,17 +11,17 @@ from time import process_time
 from typing import TypeVar
 
 from msgspec import Struct, convert, to_builtins
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from interpreter.base.cycles import no_search
 from interpreter.base.plain_data import Json
+from interpreter.base.stepwise import Steps, at_once
 from interpreter.bots.compiled_bots import needs_of
 from interpreter.bots.player import Bot
 from interpreter.compiler.wasm.driver import MOST_GAMES
 from interpreter.compiler.wasm.runner import Runner
 from interpreter.compiler.wasm.whole_games import MEASURED, Games, Whole
-from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Game, Ruleset
 from interpreter.lowering.constants import Endless, RuleFailure
 from interpreter.play.match import MAXIMUM_DECISIONS, Match
 from interpreter.simulate.measurements import Decoder, Packed, Taken, reading, taken
@@ -84,9 +84,6 @@ class Unfinished(Struct, frozen=True):
     def of(cls, ruleset: Ruleset, seed: int, endless: Endless) -> Unfinished:
         return cls(ruleset.id, seed, endless.round, endless.message)
 
-    def as_data(self) -> dict[str, Json]:
-        return asdict(self)
-
     def __str__(self) -> str:
         return f"{self.ruleset}, seed {self.seed}, round {self.round}: {self.why}"
 
@@ -139,16 +136,11 @@ class WholeGames:
         self._settings: Mapping[str, object] | None = None
         self._whole: Whole | None = None
         self._numbers: list[int] = []
-        self._reading: Decoder | None = None
+        self.reading: Decoder
+        """The decoder of the last games' measurements."""
         self._plain_games = 0
         self._plain_seconds = 0.0
         """CPU seconds of the games played in the plain form."""
-
-    @property
-    def reading(self) -> Decoder:
-        """Return the decoder of the last games' measurements."""
-        assert self._reading is not None
-        return self._reading
 
     def _ready(self, settings: Mapping[str, object] | None, left: int) -> Whole | None:
         """Return the module with all bots, if it is ready. ``left`` is the number of games still to play."""
@@ -174,7 +166,7 @@ class WholeGames:
             if compiled is None:
                 return None
             self._whole, self._numbers = whole, _ = compiled
-            self._reading = reading(whole, self.ruleset.model, self.ruleset.names)
+            self.reading = reading(whole, self.ruleset.model, self.ruleset.names)
         return None if whole.gives_up else whole
 
     def games(
@@ -197,16 +189,23 @@ class WholeGames:
         self, seed: int, settings: Mapping[str, object] | None, stopped: Callable[[], bool]
     ) -> Row | Unfinished | None:
         """Play one game decision by decision. Returns None if it was ``stopped``."""
+        with no_search():
+            return at_once(self.plain_steps(seed, settings), stopped)
+
+    def steps(self, seed: int, settings: Mapping[str, object] | None) -> Steps[Row | Unfinished]:
+        """Play one game in steps: in the module, or decision by decision."""
+        return self.row(seed, settings) or (yield from self.plain_steps(seed, settings))
+
+    def plain_steps(self, seed: int, settings: Mapping[str, object] | None) -> Steps[Row | Unfinished]:
+        """Play one game with a step for each decision."""
         start, free = process_time(), 0
         try:
-            with no_search():
-                match = Match(self.ruleset, self.bots, seed, settings)
-                while not match.game.is_over:
-                    if stopped():
-                        return None
-                    free += match.game.runner.is_free(match.game.state)
-                    match.step()
-                row = Row.of(match, seed, free, process_time() - start)
+            match = Match(self.ruleset, self.bots, seed, settings)
+            while not match.game.is_over:
+                yield
+                free += match.game.runner.is_free(match.game.state)
+                match.step()
+            row = Row.of(match, seed, free, process_time() - start)
         except Endless as endless:
             return Unfinished.of(self.ruleset, seed, endless)
         except RuleFailure as failure:

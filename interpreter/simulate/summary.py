@@ -9,10 +9,10 @@ from typing import TypedDict
 
 from interpreter.base.plain_data import Json
 from interpreter.compiler.wasm.driver import CURVE, FINAL, MET, TABLE, wanted
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
 from interpreter.language.model import Measure, MeasureKey
 from interpreter.simulate.confidence import share_interval
-from interpreter.simulate.simulation import Row
+from interpreter.simulate.simulation import Row, Unfinished
 from interpreter.simulate.totals import Interval, Of, Spread, SpreadData, Totals, without_seat
 
 __all__ = [
@@ -89,7 +89,7 @@ class Summary(TypedDict):
     Games that do not end (``unfinished``) are left out of everything else."""
 
     games: int
-    unfinished: list[dict[str, Json]]
+    unfinished: list[Unfinished]
     decisions: int
     free_decisions: int
     processor_seconds: float
@@ -127,7 +127,7 @@ def summed_up(ruleset: Ruleset, bots: Sequence[str], totals: Totals) -> Summary:
     forms = [(measure, taken[measure.name], *wanted(measure)) for measure in ruleset.model.measures]
     return {
         "games": totals.games,
-        "unfinished": [game.as_data() for game in sorted(totals.unfinished, key=lambda game: game.seed)],
+        "unfinished": sorted(totals.unfinished, key=lambda game: game.seed),
         "decisions": totals.decisions,
         "free_decisions": totals.free,
         "processor_seconds": round(totals.seconds, 6),

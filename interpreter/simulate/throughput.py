@@ -28,8 +28,8 @@ from interpreter.base.cycles import no_search
 from interpreter.bots.player import Bot
 from interpreter.bots.registry import bots_of, default_bots, policies_for
 from interpreter.compiler.wasm.whole_games import GAMES_ALONE
-from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.game import Game, Ruleset
+from interpreter.loading.load import load
 from interpreter.lowering.constants import Endless
 from interpreter.play.match import MAXIMUM_DECISIONS, Match, streams_for
 from interpreter.simulate.simulation import Row, Unfinished, WholeGames

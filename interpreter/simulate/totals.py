@@ -193,10 +193,12 @@ def final(measure: Measure, row: Row) -> dict[Of, int | None]:
 
 
 def _gathered(measure: Measure, numbers: Iterable[tuple[K, int | None]]) -> dict[K, int | None]:
+    if not measure.sums:
+        return dict(numbers)
     values: dict[K, int | None] = {}
     for key, value in numbers:
         before = values.get(key)
-        values[key] = before + (value or 0) if measure.sums and before is not None else value
+        values[key] = before + (value or 0) if before is not None else value
     return values
 
 

@@ -18,12 +18,14 @@ from msgspec import Struct
 from interpreter.base.extras import Unavailable, install_command
 from interpreter.base.plain_data import Json
 from interpreter.bots.registry import bots_of
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.game import Ruleset
+from interpreter.loading.load import load
 from interpreter.lowering.constants import RuleFailure
 from interpreter.simulate.confidence import mean_interval
 from interpreter.simulate.simulation import Row, WholeGames, played
 
 __all__ = [
+    "Estimate",
     "Generation",
     "Judgement",
     "Question",
@@ -55,26 +57,36 @@ class Question(Struct, frozen=True):
 
 
 class Generation(Struct, frozen=True):
-    """Result of a generation: the best and the mean share of wins, and the best weights."""
+    """Result of a generation: the best and the mean share of wins."""
 
     number: int
     best: float
     mean: float
-    weights: dict[str, int]
+
+
+class Estimate(Struct, frozen=True):
+    """A mean with its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.mean * 100:.1f} % ({self.low * 100:.1f} to {self.high * 100:.1f} %)"
 
 
 class Judgement(Struct, frozen=True):
-    """Shares of wins before and after, and their difference game by game, each with its 95 % interval."""
+    """Shares of wins before and after, and their difference game by game."""
 
     games: int
-    before: tuple[float, float, float]
-    after: tuple[float, float, float]
-    difference: tuple[float, float, float]
+    before: Estimate
+    after: Estimate
+    difference: Estimate
 
     @property
     def is_better(self) -> bool:
         """Return whether the whole interval of the difference is above 0."""
-        return self.difference[1] > 0
+        return self.difference.low > 0
 
 
 class TunedWeights(Struct, frozen=True):
@@ -98,7 +110,7 @@ def win_shares(question: Question, weights: Mapping[str, int], seeds: Sequence[i
     Each proposal gets its own table: a module holds few policies, and these are used only once. Nobody wins
     a game that does not end. Weights that make a rule fail, such as a division by zero, lose all games.
     """
-    ruleset = dataclasses.replace(_ruleset(question), _tables={}, _looked_at=None)
+    ruleset = dataclasses.replace(_ruleset(question), _tables={}, source=None)
     spec = ":".join([question.policy, *(f"{name}={value}" for name, value in weights.items())])
     shares: list[float] = []
     for seat in range(question.players):
@@ -114,9 +126,9 @@ def win_shares(question: Question, weights: Mapping[str, int], seeds: Sequence[i
     return shares
 
 
-def _summary(values: Sequence[float]) -> tuple[float, float, float]:
+def _summary(values: Sequence[float]) -> Estimate:
     mean = sum(values) / len(values)
-    return (mean, *mean_interval(values)) if len(values) > 1 else (mean, mean, mean)
+    return Estimate(mean, *mean_interval(values)) if len(values) > 1 else Estimate(mean, mean, mean)
 
 
 def judged(
@@ -131,7 +143,7 @@ def judged(
         for values in (before, after)
     ]
     difference = [right - left for left, right in zip(*pairs, strict=True)]
-    return Judgement(len(before), _summary(pairs[0]), _summary(pairs[1]), _summary(difference))
+    return Judgement(len(before), *map(_summary, (*pairs, difference)))
 
 
 # --- the search
@@ -173,8 +185,7 @@ def tuned(
         proposals = [rounded(point) for point in points]
         shares = [sum(wins) / len(wins) for wins in at_once([(proposal, seeds) for proposal in proposals])]
         search.tell(points, [-share for share in shares])
-        best = max(range(len(shares)), key=shares.__getitem__)
-        report(Generation(number + 1, shares[best], sum(shares) / len(shares), proposals[best]))
+        report(Generation(number + 1, max(shares), sum(shares) / len(shares)))
     return TunedWeights(dict(weights), rounded(search.result.xfavorite))
 
 

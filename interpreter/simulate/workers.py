@@ -7,29 +7,31 @@ alone, so its worker and batch do not affect it.
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache, partial
-from multiprocessing import get_context
-from multiprocessing.synchronize import Event
 from threading import Lock, Thread
 from time import monotonic
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
 from interpreter.base.diagnostics import RulesetError
+from interpreter.base.facilities import cores, process_pool
 from interpreter.base.plain_data import Json
 from interpreter.bots.registry import bots_of
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.game import Ruleset
+from interpreter.loading.load import load
 from interpreter.lowering.constants import RuleFailure
 from interpreter.simulate.simulation import Row, Unfinished, WholeGames, played
 from interpreter.simulate.totals import Totals, totalled
 
-__all__ = ["Crew", "Plan", "Sums", "Work", "WorkersLost", "batch_of", "cores", "processes", "shared"]
+if TYPE_CHECKING:  # a browser has none
+    from multiprocessing.synchronize import Event
+
+__all__ = ["Crew", "Help", "Plan", "Sums", "Work", "WorkersLost", "batch_of", "processes", "shared"]
 
 R = TypeVar("R", covariant=True)
 Given = TypeVar("Given", contravariant=True)
@@ -125,11 +127,8 @@ class Crew(Struct, frozen=True):
     helped: bool = False
 
 
-def cores() -> int:
-    """Return the number of processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return max(1, len(os.sched_getaffinity(0)))
-    return os.cpu_count() or 1
+Help = tuple[AbstractContextManager[Crew] | None, float]
+"""A crew, None if this process is enough, and the seconds that this process plays alone."""
 
 
 # --- a worker
@@ -192,10 +191,11 @@ def _interrupt_blocked() -> Iterator[None]:
 @contextmanager
 def processes(jobs: int) -> Iterator[Crew]:
     """Provide ``jobs`` local processes, including this one."""
-    context = get_context("spawn")  # the same on every system, and safe with threads
-    stop = context.Event()
+    from multiprocessing import get_context
+
+    stop = get_context("spawn").Event()
     others = max(1, jobs - 1)
-    with ProcessPoolExecutor(others, context, _initialise, (stop,)) as executor:
+    with process_pool(others, _initialise, stop) as executor:
         with _interrupt_blocked():
             for _ in range(others):
                 executor.submit(cores)  # any task starts a process
@@ -272,14 +272,12 @@ def batches(
             while next_seed < end and len(pending) < 2 * crew.slots():
                 submit(next_part(size), 1)
             if here is not None and next_seed < end:
-                batch = _batch(
-                    here, next_part(max(1, size // 4)), stopped
-                )  # small, as workers wait for new batches meanwhile
+                part = next_part(max(1, size // 4))  # small, as workers wait for new batches meanwhile
+                batch = _batch(here, part, stopped)
                 yield batch
                 size = batch.size or size
-            done = wait(
-                pending, timeout=0.0 if here is not None and next_seed < end else 0.2, return_when=FIRST_COMPLETED
-            ).done
+            patience = 0.0 if here is not None and next_seed < end else 0.2
+            done = wait(pending, timeout=patience, return_when=FIRST_COMPLETED).done
             for future in sorted(done, key=lambda future: pending[future]):
                 part, attempt = pending.pop(future)
                 try:

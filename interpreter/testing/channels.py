@@ -106,11 +106,6 @@ def _past(game: Game, player: int) -> object:
     return earlier.view(player), _boards(earlier, player), _prompt(earlier, player)
 
 
-def _taking_back(game: Game, player: int) -> object:
-    """Return whether the seat could take the last choice back freely; None without one."""
-    return foresees(game, player) if any(map(is_choice, game.state.log)) else None
-
-
 CHANNELS: Mapping[str, Channel] = {
     "log": lambda game, player: list(numbered_lines(game.table, game.state, player)),
     "view": lambda game, player: game.view(player),
@@ -119,6 +114,6 @@ CHANNELS: Mapping[str, Channel] = {
     "options": _options,
     "refusals": _refusals,
     "moments of the past": _past,
-    "taking back": _taking_back,
+    "taking back": lambda game, player: foresees(game, player) if any(map(is_choice, game.state.log)) else None,
 }
 """The channels of this room and those below."""

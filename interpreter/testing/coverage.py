@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -15,18 +16,23 @@ from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.source import Span
 from interpreter.base.yaml_values import words
 from interpreter.engine.citations import Citation, citations_of
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.game import Ruleset
+from interpreter.loading.load import load
 from interpreter.reading.files import KINDS, Document, Shelf
 from interpreter.reading.ruleset_files import overlays_for, rulesets_of
 from interpreter.reading.statements import Statement, statements_of, unknown_statement
 from interpreter.sections.documents import Waivers
 from interpreter.testing.mutation import prove
 
+if TYPE_CHECKING:
+    from interpreter.testing.suite import Suite
+
 __all__ = [
     "Coverage",
     "Waiver",
     "check_waivers",
     "cover",
+    "followed",
     "is_counted",
     "own_rulebooks",
     "rulebooks_named",
@@ -121,16 +127,18 @@ def rulebooks_of(
     rulesets: Iterable[Ruleset] | None = None,
     only: str | None = None,
     tell: Callable[[str], object] = str,
+    suite: Suite | None = None,
 ) -> dict[str, list[Ruleset]]:
     """Return the rulebooks that rulesets and their overlays follow, each with its rulesets. Default: all rulesets.
 
     With ``only``, rulesets that cannot follow that book are not loaded, so the lists of other books are
-    incomplete. ``tell`` is called with each ruleset. Raises :class:`RulesetError` for a ruleset with errors.
+    incomplete. ``tell`` is called with each ruleset. ``suite`` has the scenarios of the shelf. Raises
+    :class:`RulesetError` for a ruleset with errors.
     """
     from interpreter.testing.suite import suite_of
 
     books: dict[str, list[Ruleset]] = {}
-    suite = suite_of(shelf=shelf)
+    suite = suite or suite_of(shelf=shelf)
     if rulesets is None:
         ids = shelf.ids("ruleset") if only is None else _can_follow(shelf, only)
         rulesets = (load(id, shelf=shelf) for id in ids)
@@ -163,6 +171,13 @@ def _can_follow(shelf: Shelf, book: str) -> list[str]:
     ]
 
 
+def followed(ruleset: Ruleset, suite: Suite) -> dict[str, list[Ruleset]]:
+    """Return the rulebooks to report for a ruleset: those with statements beside it if it has any, else all that it
+    follows. ``suite`` has the scenarios of its shelf."""
+    books, own = rulebooks_of(ruleset.shelf, [ruleset], suite=suite), own_rulebooks(ruleset.shelf)
+    return {book: each for book, each in books.items() if book in own} or books
+
+
 def own_rulebooks(shelf: Shelf) -> set[str]:
     """Return the rulebooks whose statements stand in the folder of a ruleset that was given by its path."""
     return {statement.book for statement in statements_of(Shelf(shelf.roots[: shelf.ahead])).values()}
@@ -176,10 +191,11 @@ def cover(
     mutate: bool = False,
     kind: str | None = None,
     tell: Callable[[str], object] = str,
+    suite: Suite | None = None,
 ) -> Coverage:
     """Compute the coverage of a rulebook. ``mutate`` also finds the proved statements, which is slow: ``tell`` is
     called with each part that cites some. ``kind`` restricts the coverage to the statements of one kind, counted or
-    not."""
+    not. ``suite`` has the scenarios of the shelf."""
     from interpreter.testing.suite import suite_of
 
     statements = statements_of(shelf)
@@ -189,7 +205,7 @@ def cover(
     waivers, diagnostics = waivers_of(shelf)
     if errors := [*diagnostics, *check_waivers(waivers, statements)]:
         raise RulesetError(errors)
-    suite = suite_of(shelf=shelf)
+    suite = suite or suite_of(shelf=shelf)
     played = [form for ruleset in rulesets for form in suite.forms(ruleset)]
     cited: dict[str, list[Citation]] = {}
     for citation in (citation for ruleset in played for citation in citations_of(ruleset)):

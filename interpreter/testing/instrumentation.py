@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from msgspec.structs import replace
 
 from interpreter.engine.citations import Citation
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
 from interpreter.language import core
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.types import NOTHING

@@ -22,16 +22,20 @@ from interpreter.base.source import Span
 from interpreter.base.store import digest_of
 from interpreter.engine.answers import kept_answers
 from interpreter.engine.citations import Citation, citations_of
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
 from interpreter.engine.setup import default_settings, set_up
 from interpreter.language import core
 from interpreter.language.model import (
+    CardRow,
     CheckedRule,
     CheckedTrigger,
     GraphDecl,
     Group,
     Kind,
+    LinkRow,
     Model,
+    NodeRow,
+    PlaceRow,
     Role,
     RuleBody,
     RuleLayer,
@@ -42,6 +46,7 @@ from interpreter.language.types import (
     BOOL,
     INT,
     NOTHING,
+    SEAT,
     BagType,
     BoolType,
     CardHolderType,
@@ -49,6 +54,8 @@ from interpreter.language.types import (
     HolderType,
     IntType,
     KindType,
+    ListType,
+    NodeType,
     PoolType,
     RecordType,
     RoomType,
@@ -70,6 +77,7 @@ from interpreter.testing.suite import Suite
 __all__ = ["Mutant", "mutants_of", "prove"]
 
 T = TypeVar("T")
+R = TypeVar("R", CardRow, NodeRow, LinkRow, PlaceRow)
 
 
 class Mutant(Struct, frozen=True):
@@ -92,11 +100,11 @@ def prove(ruleset: Ruleset, suite: Suite, ids: set[str], tell: Callable[[str], o
     citations = citations_of(ruleset)
     ids = ids & {id for citation in citations for id in citation.cites}
     scenarios = list(suite.bound(ruleset, ids))
-    rules = {each._looked_at for each in (ruleset, *(checked.ruleset for checked in scenarios))}
+    rules = {each.source for each in (ruleset, *(checked.ruleset for checked in scenarios))}
     if not all(rules):  # they are in no files
         return _proved(ruleset, scenarios, ids, tell)
     texts = {(checked.scenario.id, checked.scenario.span.file.text) for checked in scenarios}
-    key = digest_of(*(part or b"" for part in sorted(rules, key=str)), *chain(*sorted(texts)), "ids", *sorted(ids))
+    key = digest_of(*(part or "" for part in sorted(rules, key=str)), *chain(*sorted(texts)), "ids", *sorted(ids))
     with kept_answers("proved", ruleset.id) as answers:
         question = (key.hex(),)
         return set(answers.to(question, lambda: _proved(ruleset, scenarios, ids, tell)))
@@ -165,7 +173,10 @@ def mutants_of(model: Model, citation: Citation) -> Iterator[Mutant]:
         case "cases":
             yield from _of_trigger(model, model.triggers[name], place)
         case "standing":
-            yield from _of_standing(model, model.standing[name])
+            rule = model.standing[name]
+            never = core.Const(False, type=BOOL, span=rule.span)
+            yield Mutant("never holds", _with(model, "standing", replace(rule, test=never)))
+            yield from _of_block(model, rule.procedure)
         case "result":
             yield Mutant("all are equal", replace(model, ranking=()))
             yield Mutant("other order", replace(model, ranking=model.ranking[::-1]))
@@ -180,6 +191,10 @@ def mutants_of(model: Model, citation: Citation) -> Iterator[Mutant]:
         case "files":
             for kind in dict.fromkeys(row.kind for row in model.cards if row.span.file == citation.span.file):
                 yield from _of_cards(model, kind)
+            if model.graph is not None and any(row.span.file == citation.span.file for row in model.graph.nodes):
+                yield from _of_graph(model, model.graph)
+        case "kinds":
+            yield from _of_kind(model, model.kinds[name])
         case "graph" if model.graph is not None:
             yield from _of_graph(model, model.graph)
 
@@ -242,6 +257,8 @@ def _of_part(model: Model, extent: Span) -> Iterator[Mutant]:
 def _bodies(model: Model, layer: RuleLayer) -> Iterator[tuple[str, RuleBody]]:
     if layer.form == "permits":
         yield "permits all", ()
+        never = core.Const(False, type=BOOL, span=layer.span)
+        yield "permits nothing", (core.Requirement(never, (), span=layer.span),)
     elif layer.result == NOTHING:
         yield "does nothing", ()
     else:
@@ -333,12 +350,6 @@ def _of_trigger(model: Model, trigger: CheckedTrigger, cases: Collection[int]) -
             yield from _of_block(model, procedure)
 
 
-def _of_standing(model: Model, rule: StandingRule) -> Iterator[Mutant]:
-    never = core.Const(False, type=BOOL, span=rule.span)
-    yield Mutant("never holds", _with(model, "standing", replace(rule, test=never)))
-    yield from _of_block(model, rule.procedure)
-
-
 def _of_block(model: Model, name: str) -> Iterator[Mutant]:
     """Yield mutants with other numbers in a block."""
     block = model.blocks[name]
@@ -384,9 +395,9 @@ def _of_group(model: Model, group: Group) -> Iterator[Mutant]:
     if group.order not in ("kept", "free"):
         yield mutant("in no order", order="kept", rank=None)
     if group.seen != "everyone":
-        yield mutant("seen by everyone", seen="everyone")
+        yield mutant("seen by everyone", seen="everyone", sees=None)
     elif isinstance(group.type, CardHolderType | PoolType) or not isinstance(group.type, HolderType):
-        yield mutant("hidden", seen="owner" if group.owner == "seat" else "no one")
+        yield mutant("hidden", seen="owner" if group.owner == SEAT else "no one")
     if group.top_shows is not None:
         yield mutant("with hidden backs", top_shows=None)
     if group.unlimited:
@@ -412,7 +423,7 @@ def _other_start(start: core.Expression, type_: Type, model: Model) -> core.Expr
 
 def _more_tokens(model: Model, name: str) -> Mutant:
     kind = model.kinds[name]
-    totals = tuple(total + 1 for total in kind.totals or ())
+    totals = tuple(total and total + 1 for total in kind.totals or ())
     return Mutant("one more of each", _with(model, "kinds", replace(kind, totals=totals)))
 
 
@@ -438,27 +449,58 @@ def _other_cards(model: Model, name: str, form: type[Type]) -> Model:
     """Return a model whose cards of a kind have numbers one larger (except keys), the next members of kinds, or empty
     sets."""
     kind = model.card_kinds[name]
-
-    def other(attribute: str, value: Value) -> Value:
-        type_ = kind.attributes.get(attribute)
-        if attribute == kind.key or type_ is None or value is None:
-            return value
-        members = model.values(type_) if isinstance(type_, KindType) else ()
-        return _other_cell(value, 1, len(members)) if isinstance(type_, form) else value
-
-    cards = [
-        replace(row, values={key: other(key, value) for key, value in row.values.items()}) if row.kind == name else row
-        for row in model.cards
-    ]
-    return replace(model, cards=cards)
+    types = {key: type_ for key, type_ in kind.columns.items() if key != kind.key and isinstance(type_, form)}
+    return replace(model, cards=[_other_row(model, row, types) if row.kind == name else row for row in model.cards])
 
 
-def _of_graph(model: Model, graph: GraphDecl) -> Iterator[Mutant]:
-    for section, types, rows in (("places", graph.place, graph.places), ("links", graph.link, graph.links)):
-        for attribute in (attribute for attribute, type_ in types.items() if type_ == INT):
-            changed = [replace(row, values=_one_more(row.values, attribute)) for row in rows]
-            yield Mutant(f"other {section}", replace(model, graph=replace(graph, **{section: changed})))
+def _other_row(model: Model, row: R, types: Mapping[str, Type]) -> R:
+    """Return a row with other values of some attributes."""
+    members = {key: len(model.values(type_)) if isinstance(type_, KindType) else 0 for key, type_ in types.items()}
+    values = row.values.items()
+    other = {key: _other_cell(value, 1, members[key]) if key in types else value for key, value in values}
+    return replace(row, values=other)
 
 
-def _one_more(values: Mapping[str, Value], attribute: str) -> dict[str, Value]:
-    return {key: value + 1 if key == attribute else value for key, value in values.items()}
+def _of_kind(model: Model, kind: Kind) -> Iterator[Mutant]:
+    """Yield mutants with one member fewer, and with other members on the graph, on cards and in tables."""
+    low, high = kind.range or (0, len(kind.members) - 1)
+    form = IntType if kind.range is not None else KindType
+    yield Mutant("one member fewer", _without_last(model, range(low, high + 1), form))
+    if model.graph is not None:
+        yield from _of_graph(model, model.graph, kind.name)
+    of_kind = {
+        name for name, each in model.card_kinds.items() for t in each.attributes.values() if _is_of(t, kind.name)
+    }
+    for name in sorted(of_kind):
+        yield Mutant("other members", _other_cards(model, name, KindType))
+    for table in model.tables.values():
+        if _is_of(table.gives, kind.name):
+            yield from _of_table(model, table)
+
+
+def _without_last(model: Model, values: range, form: type[Type]) -> Model:
+    """Return a model in whose texts all values of a kind, or all nodes, are without the last."""
+
+    def fewer(node: object) -> object:
+        if isinstance(node, core.Const) and isinstance(node.type, ListType) and isinstance(node.type.of, form):
+            return replace(node, value=node.value[:-1]) if node.value == tuple(values) else node
+        return node
+
+    return with_texts(model, fewer)
+
+
+def _is_of(type_: Type, kind: str) -> bool:
+    return isinstance(type_, KindType) and type_.name == kind
+
+
+def _of_graph(model: Model, graph: GraphDecl, kind: str = "") -> Iterator[Mutant]:
+    """Yield mutants with one node fewer, and with other values of an attribute; with a ``kind``, with other members of
+    this kind."""
+    if not kind:
+        yield Mutant("one node fewer", _without_last(model, range(len(graph.nodes)), NodeType))
+    sections = (("nodes", graph.attributes), ("links", graph.link), ("places", graph.place))
+    for section, types in sections:
+        for attribute, type_ in types.items():
+            if _is_of(type_, kind) or (not kind and isinstance(type_, IntType | KindType | BoolType | SetType)):
+                rows = [_other_row(model, row, {attribute: type_}) for row in getattr(graph, section)]
+                yield Mutant(f"other {section}", replace(model, graph=replace(graph, **{section: rows})))

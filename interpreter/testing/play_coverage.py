@@ -16,7 +16,7 @@ from interpreter.base.plain_data import Json
 from interpreter.bots.player import Bot
 from interpreter.bots.registry import RANDOM, bots_of, default_bots
 from interpreter.engine.citations import Citation, citations_of
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
 from interpreter.lowering.constants import Endless, RuleFailure
 from interpreter.play.match import Match
 from interpreter.simulate.simulation import Unfinished

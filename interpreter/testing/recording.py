@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
+from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,19 +12,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.diagnostics import RulesetError, unique
-from interpreter.base.plain_data import Json
+from interpreter.base.plain_data import Json, json_of
 from interpreter.base.source import SourceFile
-from interpreter.engine.game import Game
-from interpreter.engine.queries import literal, value_of
+from interpreter.engine.game import Game, Ruleset
+from interpreter.engine.queries import literal
 from interpreter.engine.refusal import IllegalMove
 from interpreter.language.model import spoken_name
-from interpreter.lowering.constants import RuleFailure
+from interpreter.language.types import HolderType, read_type
+from interpreter.loading.load import load
 from interpreter.reading.files import read_document
-from interpreter.testing.running import Failure
 from interpreter.testing.scenarios import Scenario, read_scenarios
-from interpreter.testing.suite import Suite
+from interpreter.testing.state_text import holders_of, joined
+from interpreter.testing.suite import Load, Suite
 
-__all__ = ["Choices", "Recording", "Written", "checked", "file_with", "read_text"]
+__all__ = ["Choices", "Recording", "Written", "added", "file_with", "read_text", "stacked"]
 
 _PLAIN = re.compile(r"(?!(?:true|false|null)$)[^\W\d][\w-]*( [\w-]+)*")
 
@@ -52,14 +53,14 @@ class Written(Struct, frozen=True):
     def text(self, name: str, plain: re.Pattern[str] = _PLAIN) -> str:
         """Return the scenario as an item of a scenario file. Words that are ``plain`` have no quotes."""
         lines = [
-            f"name: {json.dumps(name, ensure_ascii=False)}",
+            f"name: {json_of(name)}",
             f"ruleset: {self.ruleset}",
             f"players: {self.players}",
             f"with: {_flow(self.overlays, plain)}" if self.overlays else "",
             f"set: {_flow(dict(self.settings), plain)}" if self.settings else "",
             f"seed: {self.seed}" if self.seed is not None else "",
             "given: |" if self.given else "",
-            *(f"  {line}" for line in self.given),
+            *(f"  {line}" for line in joined(self.given)),
             f"phase: {self.phase}" if self.phase else "",
             f"round: {self.round}" if self.round > 1 else "",
             "when:" if self.choices else "",
@@ -90,20 +91,27 @@ class Recording:
         return [f"{text} == {now}" for text, now in self._values() if self._before.get(text) != now]
 
     def _values(self) -> Iterator[tuple[str, str]]:
-        """Yield the values of the game and its seats that rule text can express."""
-        groups = self.game.ruleset.model.groups.values()
-        seats = range(self.game.table.seats)
-        own = [f"seats[{seat}].{group.name}" for seat in seats for group in groups if group.owner == "seat"]
-        for text in [*(group.name for group in groups if not group.owner), *own]:
-            try:
-                written = literal(self.game.table.names, *value_of(self.game.table, self.game.state, text))
-            except (RulesetError, RuleFailure):  # the group of another role's seats
-                continue
+        """Yield the values of the game and of its things that rule text can express."""
+        model, names = self.game.ruleset.model, self.game.table.names
+        for group, cell, text in holders_of(self.game):
+            unit = isinstance(group.type, HolderType) and model.is_unit(group.type.name)
+            written = literal(names, self.game.state.cells[cell], read_type(group.type, unit=unit))
             if written is not None:
                 yield text, written
 
-    def item(self, name: str) -> str:
-        """Return the scenario as YAML."""
+    @classmethod
+    def of_last(cls, game: Game, number: int, settings: dict[str, Json], with_: tuple[str, ...]) -> Recording:
+        """Return a game with its last choices as the moves; its facts are what they have changed."""
+        before = copy(game)
+        for _ in range(number):
+            before.undo()
+        recording = cls(before, settings, with_)
+        recording.game = game
+        recording.facts = recording.changes()
+        return recording
+
+    def written(self) -> Written:
+        """Return the scenario of the whole game."""
         refused: dict[str, Json] | None = None
         if self.refusal is not None:
             by, choice, error = self.refusal
@@ -111,7 +119,7 @@ class Recording:
             refused = {"by": by, **choice, "rule": spoken_name(error.rule), **cites}
         origin, settings, choices = self.game.origin, tuple(self.settings.items()), tuple(self.game.choices)
         written = Written(self.game.ruleset.id, origin["players"], self.with_, settings, origin["seed"])
-        return replace(written, choices=choices, then=tuple(self.facts), refused=refused).text(name)
+        return replace(written, choices=choices, then=tuple(self.facts), refused=refused)
 
 
 def _flow(value: Json, plain: re.Pattern[str]) -> str:
@@ -124,7 +132,7 @@ def _flow(value: Json, plain: re.Pattern[str]) -> str:
         case str() if plain.fullmatch(value):
             return value
         case _:
-            return json.dumps(value, ensure_ascii=False)
+            return json_of(value)
 
 
 def _scalar(text: str) -> str:
@@ -147,11 +155,21 @@ def read_text(text: str, path: Path) -> list[Scenario]:
     return scenarios
 
 
-def checked(recording: Recording, text: str, path: Path) -> Iterable[Failure]:
-    """Run the recorded scenario, the last one in ``text``. Raises :class:`RulesetError` if the file has errors."""
-    scenarios = read_text(text, path)
-    suite = Suite(recording.game.ruleset.shelf, scenarios[-1:])
+def stacked(ruleset: Ruleset, asked: Collection[str]) -> tuple[str, ...]:
+    """Return the overlays of a ruleset that were asked for, as a scenario names them. Raises ``ValueError``."""
+    if any(overlay[0] in "+-" for overlay in asked):
+        raise ValueError("a scenario stacks overlays; it cannot leave one out")
+    return tuple(id for id in ruleset.overlays if {id, id.partition("/")[2]} & {*asked})
+
+
+def added(recording: Recording, written: Written, name: str, text: str, path: Path, load: Load = load) -> str:
+    """Return the text of a scenario file with a recorded scenario, which passes. Raises :class:`RulesetError` if the
+    file has errors, and ``ValueError`` if the scenario does not pass. ``load`` loads its ruleset."""
+    text = file_with(text, f"{recording.game.ruleset.model.family}/{path.stem}", written.text(name))
+    suite = Suite(recording.game.ruleset.shelf, read_text(text, path)[-1:], load=load)
     failures = [failure for outcome in suite.outcomes() for failure in outcome.failures]
     if suite.diagnostics:
         raise RulesetError(unique(suite.diagnostics))
-    return failures
+    if failures:
+        raise ValueError("\n".join(["the scenario does not pass; nothing was written", *map(str, failures)]))
+    return text

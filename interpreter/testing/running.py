@@ -12,27 +12,26 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.diagnostics import RulesetError, few
-from interpreter.base.plain_data import Json
+from interpreter.base.plain_data import Json, picked
 from interpreter.base.source import Span
 from interpreter.base.yaml_values import word
 from interpreter.engine.failing_values import Because, text_of
-from interpreter.engine.game import Game
+from interpreter.engine.game import Game, Ruleset
 from interpreter.engine.log_records import Mark, read
-from interpreter.engine.refusal import IllegalMove, because_of
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.refusal import IllegalMove, IllegalSetUp, Reason, because_of
 from interpreter.hidden.sight import Unseen
 from interpreter.kernel.chance import ChanceError
 from interpreter.language import core
-from interpreter.language.model import RuleLayer, spoken_name
+from interpreter.language.model import spoken_name
 from interpreter.lowering.constants import Caller, RuleFailure
 from interpreter.lowering.lower import lower
 from interpreter.lowering.reach import reach_of
 from interpreter.plain.closures import Env
-from interpreter.reading.yaml import Scalar, Sequence, plain
-from interpreter.testing.scenarios import GIVEN, Checked, Move, Scenario, Sight
+from interpreter.reading.yaml import Scalar, plain
+from interpreter.testing.scenarios import GIVEN, Checked, Move, Scenario, Sight, outcome_at
 from interpreter.testing.soundness import Examiner, Trouble, drawing, some_option
 
-__all__ = ["Equation", "Failure", "Outcome", "begun", "run_scenario"]
+__all__ = ["Equation", "Failure", "Outcome", "begun", "run_scenario", "wrong_refusal"]
 
 
 class Equation(Struct, frozen=True):
@@ -67,6 +66,11 @@ class Outcome(Struct, frozen=True):
     def passed(self) -> bool:
         return not self.failures
 
+    def as_data(self) -> dict[str, object]:
+        cites = [cite.text for cite in self.scenario.keys.cites]
+        about = {"ruleset": self.ruleset, "place": self.scenario.span, "cites": cites}
+        return {**picked(self.scenario, "name", "file"), **about, **picked(self, "passed", "failures")}
+
 
 def run_scenario(checked: Checked, ruleset: Ruleset | None = None) -> Outcome:
     """Play a scenario and check it. ``ruleset`` may be a changed form of the one that the scenario was checked with."""
@@ -82,7 +86,14 @@ def _failures(checked: Checked, ruleset: Ruleset) -> Iterator[Failure]:
         yield Failure("the game cannot be set up", scenario.span, tuple(d.message for d in few(error.diagnostics)))
         return
     except (ValueError, RuleFailure) as error:
-        yield _cannot("the game cannot start", error, scenario, scenario.span)
+        if scenario.may_not_begin and isinstance(error, ValueError):
+            reasons = error.reasons if isinstance(error, IllegalSetUp) else []
+            yield from wrong_refusal(str(error), reasons, scenario, ruleset)
+        else:
+            yield _cannot("the game cannot start", error, checked, scenario.span)
+        return
+    if scenario.may_not_begin:
+        yield Failure("the game begins", scenario.keys.refused.source.span)
         return
     moves = scenario.when if scenario.keys.sound is None else scenario.when[:-1]
     failure = _skipped(game, scenario)
@@ -104,10 +115,12 @@ def _failures(checked: Checked, ruleset: Ruleset) -> Iterator[Failure]:
                 return
     if scenario.refused is not None:
         yield from _refused(game, checked, scenario.refused)
+    elif (seat := scenario.keys.refused.by) is not None and game.decision_of(seat) is not None:
+        yield Failure(f"{_pending(game)}, so it may choose", scenario.keys.span("refused"))
     elif scenario.keys.given is not None and (help := _set_up_help(game)):
         yield Failure(f"`given` does not apply yet: {_pending(game)}", scenario.span, help)
         return
-    yield from _unused(furthest, scenario)
+    yield from _unused(furthest, checked)
     for line in scenario.keys.then:
         yield from _holds(game, checked, line)
     for sight in scenario.sights:
@@ -116,15 +129,16 @@ def _failures(checked: Checked, ruleset: Ruleset) -> Iterator[Failure]:
         yield from _placed(game, scenario)
 
 
-def _cannot(what: str, error: Exception, scenario: Scenario, span: Span) -> Failure:
+def _cannot(what: str, error: Exception, checked: Checked, span: Span) -> Failure:
     first, *others = str(error).splitlines() or [type(error).__name__]
-    return Failure(f"{what}: {first}", _place_of(error, scenario) or span, tuple(line.strip() for line in others))
+    return Failure(f"{what}: {first}", _place_of(error, checked) or span, tuple(line.strip() for line in others))
 
 
-def _place_of(error: Exception, scenario: Scenario) -> Span | None:
+def _place_of(error: Exception, checked: Checked) -> Span | None:
     """Return the place in a scenario at which it fails: the outcome of a chance, the innermost text, or the setting."""
     if isinstance(cause := error.__cause__, ChanceError):
-        return _outcome(scenario, cause.name, cause.counter)
+        return _outcome(checked, cause.name, cause.counter)
+    scenario = checked.scenario
     item = scenario.keys.source.span
     if isinstance(error, RuleFailure):
         spans = (span for span in (error.span, *(caller.span for caller in error.chain)) if span is not None)
@@ -134,11 +148,11 @@ def _place_of(error: Exception, scenario: Scenario) -> Span | None:
     return next((value.span for key, value in scenario.keys.set if key.text == name and value is not None), None)
 
 
-def _outcome(scenario: Scenario, name: str, number: int) -> Span:
+def _outcome(checked: Checked, name: str, number: int) -> Span:
     """Return the place of an outcome of chance, by its number from 0."""
-    outcomes = next((value for key, value in scenario.keys.chance if key.text == name), None)
-    items = outcomes.items if isinstance(outcomes, Sequence) else ()
-    return items[number].span if number < len(items) else scenario.span
+    outcomes = next((value for key, value in checked.scenario.keys.chance if key.text == name and value), None)
+    shuffles, _ = checked.ruleset.program.reach.chances[name]
+    return outcome_at(outcomes, number, shuffles).span if outcomes is not None else checked.scenario.span
 
 
 def begun(checked: Checked, ruleset: Ruleset) -> Game:
@@ -147,13 +161,15 @@ def begun(checked: Checked, ruleset: Ruleset) -> Game:
     players = keys.players or ruleset.players.usual
     ruleset.check_players(players)
     settings = ruleset.settings(scenario.settings)
-    played = _with_blocks(ruleset, checked.blocks)
+    model = replace(ruleset.model, blocks={**ruleset.model.blocks, **checked.blocks})
+    program = lower(model, reach_of(model, ruleset.program.reach), ruleset.program)
+    played = dataclasses.replace(ruleset, model=model, program=program, _tables={})
     chance = plain(keys.source).get("chance") or {}
     game = Game.seated(played, played.table(players, settings), keys.seed or 0, chance)
     phase = ""
     if keys.phase is not None:
         phase = keys.phase.text
-    elif scenario.when or scenario.refused or keys.sound is not None:
+    elif scenario.when or "refused" in keys or keys.sound is not None:
         phase = ruleset.model.phases[0]
     game.runner.plain = True  # each scenario has its own program, which is not worth compiling to a module
     game.perform(GIVEN, phase, keys.round or 1)
@@ -173,12 +189,6 @@ def _skipped(game: Game, scenario: Scenario) -> Failure | None:
         return None
     message = f"`{phase.text}` does not take place: its condition `{text_of(guard.value)}` does not hold"
     return Failure(message, phase.span, ("under `given`, set up what makes it hold",))
-
-
-def _with_blocks(ruleset: Ruleset, blocks: dict[str, RuleLayer]) -> Ruleset:
-    model = replace(ruleset.model, blocks={**ruleset.model.blocks, **blocks})
-    program = lower(model, reach_of(model, ruleset.program.reach), ruleset.program)
-    return dataclasses.replace(ruleset, model=model, program=program, _tables={})
 
 
 def _pending(game: Game) -> str:
@@ -229,7 +239,7 @@ def _made(game: Game, checked: Checked, move: Move, number: int) -> Failure | No
     except IllegalMove as error:
         return Failure(f"{what}: {_pending(game)}; {error}", move.span, _set_up_help(game))
     except RuleFailure as error:
-        return _cannot(what, error, checked.scenario, move.span)
+        return _cannot(what, error, checked, move.span)
     return failure
 
 
@@ -246,7 +256,7 @@ def _unsound(game: Game, checked: Checked) -> Iterator[Failure]:
         try:
             choice = _choice(game, checked, move)
         except RuleFailure as error:
-            yield _cannot("the last choice", error, scenario, move.span)
+            yield _cannot("the last choice", error, checked, move.span)
             return
         if not troubles and game.accepts(choice):
             troubles = list(examiner.make(game.offered(choice)))
@@ -269,38 +279,46 @@ def _failures_of(troubles: Iterable[Trouble]) -> Iterator[Failure]:
 
 def _refused(game: Game, checked: Checked, move: Move) -> Iterator[Failure]:
     if (failure := _not_asked(game, move, "`refused`")) is not None:
-        yield failure
+        note = f"`refused: {{by: {move.by}}}` says that this seat may not choose"
+        yield replace(failure, notes=(*failure.notes, note))
         return
     try:
         game.clone().apply(_choice(game, checked, move), move.by)
     except IllegalMove as error:
-        yield from _wrong_refusal(error, checked.scenario, move.span, game)
+        help = () if error.reasons else _set_up_help(game)
+        yield from wrong_refusal(str(error), error.reasons, checked.scenario, game.ruleset, help)
     except RuleFailure as error:
-        yield _cannot("`refused`", error, checked.scenario, move.span)
+        yield _cannot("`refused`", error, checked, move.span)
     else:
         yield Failure(f"`{move.choice['do']}` is not refused", move.span)
 
 
-def _wrong_refusal(error: IllegalMove, scenario: Scenario, span: Span, game: Game) -> Iterator[Failure]:
-    """Yield failures unless the expected rule refused the choice, with the statements of the own rulebooks."""
-    rule, cites = word(scenario.keys.refused.rule), tuple(cite.text for cite in scenario.keys.refused.cites)
-    if not error.reasons:
-        yield Failure(f"no rule refuses this: {error}", span, _set_up_help(game))
+def wrong_refusal(
+    said: str, reasons: list[Reason], scenario: Scenario, ruleset: Ruleset | None = None, help: tuple[str, ...] = ()
+) -> Iterator[Failure]:
+    """Yield failures unless the expected rule refused it, with the statements of the own rulebooks and the words."""
+    keys = scenario.keys.refused
+    rule, cites, span = word(keys.rule), tuple(cite.text for cite in keys.cites), keys.span("do")
+    if not reasons and (keys.do is not None or rule or cites):
+        yield Failure(f"no rule refuses this: {said}", span, help)
         return
-    if rule and all(spoken_name(reason.rule) != rule for reason in error.reasons):
-        yield Failure(f"`{rule}` does not refuse this: {error}", span)
-    ruleset, known = game.ruleset, {cite for reason in error.reasons for cite in reason.cites}
-    known |= set(cites) & ruleset.statements.keys() - set(ruleset.own_cites(cites))  # of other books
+    if rule and all(spoken_name(reason.rule) != rule for reason in reasons):
+        yield Failure(f"`{rule}` does not refuse this: {said}", span)
+    known = {cite for reason in reasons for cite in reason.cites}
+    if ruleset is not None:
+        known |= set(cites) & ruleset.statements.keys() - set(ruleset.own_cites(cites))  # of other books
     if missing := [cite for cite in cites if cite not in known]:
-        yield Failure(f"the refusal does not cite {', '.join(missing)}: {error}", span)
+        yield Failure(f"the refusal does not cite {', '.join(missing)}: {said}", span)
+    if keys.says not in said:
+        yield Failure(f"the refusal does not say `{keys.says}`: {said}", keys.span("says"))
 
 
-def _unused(game: Game, scenario: Scenario) -> Iterator[Failure]:
+def _unused(game: Game, checked: Checked) -> Iterator[Failure]:
     """Yield a failure for each scripted random outcome list that was not used up."""
     counts = game.chance_used()
     for name in game.unused_chance():
         used = counts.get(name, 0)
-        yield Failure(f"unused outcomes of `{name}`: only {used} used", _outcome(scenario, name, used))
+        yield Failure(f"unused outcomes of `{name}`: only {used} used", _outcome(checked, name, used))
 
 
 def _placed(game: Game, scenario: Scenario) -> Iterator[Failure]:
@@ -323,7 +341,7 @@ def _holds(game: Game, checked: Checked, line: Scalar) -> Iterator[Failure]:
             notes, compared = tuple(because.why_not(condition, env)), tuple(_compared(because, condition, env))
             yield Failure(f"`{text}` does not hold", line.span, notes, compared)
     except RuleFailure as error:
-        yield _cannot(f"`{text}` cannot be evaluated", error, checked.scenario, line.span)
+        yield _cannot(f"`{text}` cannot be evaluated", error, checked, line.span)
 
 
 def _seen(game: Game, checked: Checked, sight: Sight) -> Iterator[Failure]:
@@ -342,7 +360,7 @@ def _seen(game: Game, checked: Checked, sight: Sight) -> Iterator[Failure]:
         if sight.sees:
             yield Failure(f"seat {seat} does not see `{text}`", span)
     except RuleFailure as error:
-        yield _cannot(f"`{text}` cannot be evaluated", error, checked.scenario, span)
+        yield _cannot(f"`{text}` cannot be evaluated", error, checked, span)
     else:
         if not sight.sees:
             yield Failure(f"seat {seat} sees `{text}`: {words}", span)

@@ -8,6 +8,7 @@ helpers of its file are rules without layers below, and only the file's own text
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import cast
 
 from msgspec import Struct
@@ -15,11 +16,12 @@ from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.plain_data import Json
+from interpreter.base.remedies import write
 from interpreter.base.source import Excerpt, Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.base.yaml_values import word, words
-from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.scripted_outcomes import scripted
+from interpreter.engine.game import Ruleset
+from interpreter.engine.scripted_outcomes import WrongOutcome, scripted
 from interpreter.language import core, nodes
 from interpreter.language.builtins import OWN_VALUES
 from interpreter.language.check import check_text
@@ -36,7 +38,7 @@ from interpreter.language.texts import condition_of, expression_of, parsed
 from interpreter.language.types import NOTHING, Type
 from interpreter.reading.files import Document
 from interpreter.reading.statements import unknown_statement
-from interpreter.reading.yaml import Mapping, Scalar, Sequence, plain
+from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value, plain
 from interpreter.sections import documents
 
 __all__ = [
@@ -47,6 +49,7 @@ __all__ = [
     "Scenario",
     "Sight",
     "check_scenario",
+    "outcome_at",
     "read_scenarios",
     "unused_helpers",
 ]
@@ -133,6 +136,11 @@ class Scenario(Struct, frozen=True):
         return tuple(scalar.text for scalar in self.keys.with_)
 
     @property
+    def may_not_begin(self) -> bool:
+        """Return whether it says that the game may not begin."""
+        return "refused" in self.keys and self.keys.refused.by is None
+
+    @property
     def moves(self) -> tuple[Move, ...]:
         """Return its choices and the refused one."""
         return (*self.when, *([self.refused] if self.refused is not None else ()))
@@ -208,7 +216,7 @@ def _scenario(file: str, keys: documents.Scenario, helpers: tuple[Helper, ...]) 
         file,
         settings=plain(keys.source).get("set") or {},
         when=tuple(map(_move, keys.when)),
-        refused=_move(keys.refused) if "refused" in keys else None,
+        refused=_move(keys.refused) if keys.refused.do is not None else None,
         sights=tuple(Sight(int(seat.text), text, sees) for seat, texts, sees in sights for text in texts),
         helpers=helpers,
     )
@@ -318,6 +326,10 @@ def _check_names(scenario: Scenario, ruleset: Ruleset) -> Iterator[Diagnostic]:
         yield from _check_values(scenario, ruleset)
     for move in scenario.moves:
         yield from _check_move(move, ruleset)
+    known_alone = ("by",) if keys.refused.by is not None else keys.refused.forms
+    others = (key for key, _ in keys.refused.source.items() if key not in known_alone)
+    if keys.refused.do is None and (key := next(others, None)) is not None:
+        yield Diagnostic("E105", f"`{key}` needs `do` too", keys.refused.span(key))
     rule, known = keys.refused.rule, [*model.rules, *model.standing, *model.triggers]
     if rule is not None and rule.text not in known:
         near = did_you_mean(rule.text, known)
@@ -330,7 +342,10 @@ def _check_values(scenario: Scenario, ruleset: Ruleset) -> Iterator[Diagnostic]:
     try:
         ruleset.check_players(scenario.keys.players or ruleset.players.usual)
     except ValueError as error:
-        yield Diagnostic("E510", str(error), scenario.keys.span("players"))
+        if not scenario.may_not_begin:
+            span, limit = scenario.keys.span("players"), ruleset.players
+            nearest = str(max(limit.low, min(scenario.keys.players or limit.usual, limit.high)))
+            yield Diagnostic("E510", str(error), span, help=write(span, nearest))
     settings = [*ruleset.model.settings, *ruleset.model.interpretations]
     for key, sort, names in (("set", "setting", settings), ("chance", "chance", ruleset.program.reach.chances)):
         section = scenario.keys.source.get(key)
@@ -340,14 +355,23 @@ def _check_values(scenario: Scenario, ruleset: Ruleset) -> Iterator[Diagnostic]:
                 near = did_you_mean(name, names)
                 yield Diagnostic("E301", f"unknown {sort} `{name}`{near}", entry.key.span, help=_listed(names))
                 continue
-            for value in entry.value.items if key == "chance" and isinstance(entry.value, Sequence) else [entry.value]:
-                try:
-                    if key == "chance":
-                        scripted(ruleset.program, ruleset.names, {name: [plain(value)]}, None)
-                    else:
-                        ruleset.settings({name: plain(value)})
-                except ValueError as error:
-                    yield Diagnostic("E302", str(error), value.span)
+            try:
+                if key == "chance":
+                    scripted(ruleset.program, ruleset.names, {name: plain(entry.value)}, None)
+                else:
+                    ruleset.settings({name: plain(entry.value)})
+            except WrongOutcome as error:
+                yield Diagnostic("E302", str(error), outcome_at(entry.value, error.counter, error.shuffles).span)
+            except ValueError as error:
+                yield Diagnostic("E302", str(error), entry.value.span)
+
+
+def outcome_at(outcomes: Value, number: int, shuffles: bool) -> Value:
+    """Return an outcome of chance by its number from 0, or the outcomes as a whole."""
+    items = outcomes.items if isinstance(outcomes, Sequence) else ()
+    if not shuffles:
+        items = tuple(chain.from_iterable(item.items if isinstance(item, Sequence) else (item,) for item in items))
+    return items[number] if 0 <= number < len(items) else outcomes
 
 
 def _listed(names: Iterable[str]) -> str:

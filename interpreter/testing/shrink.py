@@ -9,30 +9,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from time import monotonic
 from typing import TypeVar
 
 from msgspec.structs import replace
 
-from interpreter.base.diagnostics import RulesetError
-from interpreter.engine.game import Game
-from interpreter.engine.refusal import IllegalMove
-from interpreter.engine.ruleset import Ruleset
-from interpreter.lowering.constants import RuleFailure
-from interpreter.testing.recording import Choices, Written, file_with, read_text
-from interpreter.testing.running import begun, run_scenario
-from interpreter.testing.scenarios import Checked, check_scenario
+from interpreter.testing.openings import bound, later_starts
+from interpreter.testing.recording import Written, file_with
+from interpreter.testing.running import run_scenario
 from interpreter.testing.soundness import PHASE
-from interpreter.testing.state_text import joined, lines_to
 from interpreter.testing.verify import Finding
 
 __all__ = ["file_of", "shrink"]
 
 SECONDS = 30.0
 """Time limit for shrinking a finding, in seconds."""
-SEEDS = 4
-"""Number of other seeds tried if a game starts at a later phase, where its random outcomes start anew."""
 LEFT_OUT = ("copies", "forms", "told")
 """Kinds of trouble that no scenario reproduces: faults of the interpreter, and what is no fault."""
 
@@ -70,7 +61,7 @@ def shrink(finding: Finding, seconds: float = SECONDS) -> str | None:
 
 
 def _text(draft: Written, name: str) -> str:
-    return replace(draft, given=tuple(joined(draft.given)), seed=draft.seed or None).text(name, _PLAIN)
+    return replace(draft, seed=draft.seed or None).text(name, _PLAIN)
 
 
 def _drafts(finding: Finding) -> Iterator[Written]:
@@ -91,38 +82,14 @@ def _drafts(finding: Finding) -> Iterator[Written]:
         choices=() if endless else finding.choices,
         sound=further if endless else 0,
     )
-    set_up = finding.choices[: finding.set_up]
-    first = _after_set_up(whole, set_up, ruleset)
-    for moment in reversed(finding.moments if first is not None and not too_many_rounds else ()):
-        assert first is not None
-        then = first.clone()
-        then.state.cells = moment.state.cells
-        choices = (*set_up, *(() if endless else finding.choices[moment.made :]))
-        begun_there = replace(
-            whole, given=tuple(lines_to(first, then)), phase=moment.phase, round=max(1, moment.round), choices=choices
-        )
-        for seed in dict.fromkeys((course.seed, *(() if set_up else range(SEEDS)))):
-            yield replace(begun_there, seed=seed)
+    for late in later_starts(whole, finding.phases, ruleset, finding.choices) if not too_many_rounds else ():
+        yield replace(late, choices=late.choices[: finding.phases.set_up]) if endless else late
     yield whole
-
-
-def _after_set_up(draft: Written, choices: Choices, ruleset: Ruleset) -> Game | None:
-    """Return the game after its set-up; None if the set-up cannot be replayed."""
-    checked = _read(replace(draft, choices=(), sound=None), ruleset)
-    if checked is None:
-        return None
-    try:
-        game = begun(checked, ruleset)
-        for by, choice in choices:
-            game.apply(choice, by)
-    except (IllegalMove, RuleFailure, RulesetError, ValueError):
-        return None
-    return game
 
 
 def _shows(draft: Written, finding: Finding) -> bool:
     """Return whether the scenario fails with the same trouble."""
-    checked, trouble = _read(draft, finding.ruleset), finding.trouble
+    checked, trouble = bound(draft, finding.ruleset), finding.trouble
     for failure in run_scenario(checked).failures if checked is not None else ():
         message = failure.message.partition(": ")[2]
         if failure.message.startswith("choice "):
@@ -137,14 +104,6 @@ def _shows(draft: Written, finding: Finding) -> bool:
 
 def _alike(first: str, second: str) -> bool:
     return re.sub(r"\d+", "#", first) == re.sub(r"\d+", "#", second)
-
-
-def _read(draft: Written, ruleset: Ruleset) -> Checked | None:
-    try:
-        scenarios = read_text(file_of("found/trouble", [_text(draft, "draft")]), Path("scenario"))
-    except RulesetError:
-        return None
-    return check_scenario(scenarios[0], ruleset)[0]
 
 
 def _fewer(items: tuple[T, ...], passes: Callable[[tuple[T, ...]], bool]) -> tuple[T, ...]:

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice, zip_longest
+from typing import TypeAlias
 
 from interpreter.base.plain_data import Json
+from interpreter.base.plurals import joined
 from interpreter.base.source import Span
 from interpreter.engine.decision import Code, Decision, Option, choice_text
 from interpreter.engine.determinization import otherwise
@@ -33,7 +36,7 @@ KINDS = {
     "failure": "a rule fails",
     "dead end": "a player must choose, but has no option",
     "endless": "a choice, a phase or the game never ends",
-    "told": "the rules tell a player hidden information, perhaps on purpose",
+    "told": "the rules tell a player hidden information that no rule discloses",
     "leak": "a channel tells a player hidden information that the rules do not tell",
     "totals": "cards, tokens or pieces are lost or created",
     "options": "an offered choice is refused, or one that is not offered is accepted",
@@ -50,7 +53,7 @@ ROUNDS = 500
 READ = 400
 """Largest number of options of a decision that are examined."""
 TRIED = 6
-"""Number of random options tried."""
+"""Number of random options that are tried, and of twins that tell whether something is told."""
 READ_AT_ONCE = 2
 """Number of channels that a sampled check compares."""
 FOLLOWED = 2
@@ -58,6 +61,10 @@ FOLLOWED = 2
 OFTEN, MANY = 12, 25
 """Number of checks of one kind of moment, and of all kinds, after which the interval between checks grows by its
 initial length."""
+
+
+Deal: TypeAlias = Callable[[Collection[str]], Twin | None]
+"""Deals a twin with some hidden things as they are; None if nothing is another, or it cannot follow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +171,7 @@ class Examiner:
         self._followed = [twin for twin in self._followed if not game.is_over and twin.follow(option, by)]
         for twin in list(self._followed) if self._followed and self._now("followed", 4) else ():
             self._followed.remove(twin)
-            yield from (trouble for trouble in self._compared(twin, option) if trouble.kind == "leak")
+            yield from self._leaks(twin, option)
         if not game.is_over and self._now("told", 2):
             for _ in self._times():
                 yield from self._twins(before, option)
@@ -215,8 +222,7 @@ class Examiner:
             return
         try:
             for player in self._players():
-                other = otherwise(game, player, self.draw, memory=self._memory(player))
-                yield from self._compared(Twin(player, other, len(game.state.log)))
+                yield from self._compared(partial(self._twin, game, player, len(game.state.log), ((), ())))
         except RuleFailure as failure:
             yield trouble_of(failure)
 
@@ -336,27 +342,53 @@ class Examiner:
         backs = {card for _, card in game.table.sight.uppermost(game.state)}
         decision = before.decision
         assert decision is not None
-        for player in self._players():
-            others = []
-            if not mixed:
-                other = otherwise(before, player, self.draw, moved, self._memory(player), backs)
-                if other.state.cells != before.state.cells:
-                    others.append((other, option))
-            if decision.site.ask.sealed and player != decision.actor:
-                alternatives = list(islice(decision.options, READ))
-                others.append((before.clone(), alternatives[self.draw(len(alternatives))]))
-            for other, choice in others:
-                twin = Twin(player, other, start)
-                if twin.follow(choice, decision.actor):
-                    yield from self._compared(twin, option)
+        actor = decision.actor
 
-    def _compared(self, twin: Twin, made: Option | None = None) -> Iterator[Trouble]:
+        def redealt(player: int, same: Collection[str]) -> Twin | None:
+            twin = self._twin(before, player, start, (moved, backs), same)
+            return twin if twin is not None and twin.follow(option, actor) else None
+
+        def resealed(player: int, same: Collection[str]) -> Twin | None:
+            alternatives = list(islice(decision.options, READ))
+            twin = Twin(player, before.clone(), start, frozenset({decision.name}))
+            other = alternatives[self.draw(len(alternatives))]
+            return twin if decision.name not in same and twin.follow(other, actor) else None
+
+        for player in self._players():
+            if not mixed:
+                yield from self._compared(partial(redealt, player), option)
+            if decision.site.ask.is_closed and player != actor:
+                yield from self._compared(partial(resealed, player), option)
+
+    def _twin(
+        self, game: Game, player: int, since: int, cards: tuple[Collection[int], Collection[int]], same: Collection[str]
+    ) -> Twin | None:
+        """Return a twin in which everything is another that is hidden from the player, but for the ``same`` things and
+        some ``cards``, or their backs; None if nothing differs, or if the player sees by a rule that it does."""
+        layout, model, cells = game.machine.constants.layout, game.ruleset.model, game.state.cells
+        kept = {
+            cell for name, g in model.groups.items() if model.spoken_group(g) in same for cell in layout.cells(name)
+        }
+        lying = (card for card, place in enumerate(layout.cells("location")) if cells[place] in kept)
+        other = otherwise(game, player, self.draw, {*cards[0], *lying}, self._memory(player), cards[1])
+        for cell in kept:
+            other.state.cells[cell] = cells[cell]
+        names = {layout.owner_of(cell)[0] for cell in other.state.difference(game.state)}
+        differs = frozenset(model.spoken_group(group) for name, group in model.groups.items() if name in names)
+        sight = game.table.sight
+        shows_same = sight.hidden_cells(game.state, player) == sight.hidden_cells(other.state, player)
+        return Twin(player, other, since, differs) if differs and shows_same else None
+
+    def _compared(self, deal: Deal, made: Option | None = None) -> Iterator[Trouble]:
         """Check that no channel tells the player more than the rules do; report what these tell."""
+        twin = deal(())
+        if twin is None:
+            return
         self.pairs += 1
         apart = twin.told_apart(self.game)
         if apart is not None:
             if self._asks(twin.other) == self._asks(self.game) and apart[0].is_like(apart[1]):
-                yield self._told(twin.player, made, *apart)
+                yield from self._told(deal, twin, made, *apart)
             return
         leak = twin.leak(self.game, self._some_channels())
         if leak is None:
@@ -376,14 +408,29 @@ class Examiner:
         turn = (names[(read + number) % len(names)] for number in range(READ_AT_ONCE))
         return {name: self.channels[name] for name in turn}
 
-    def _told(self, player: int, made: Option | None, here: Told, there: Told) -> Trouble:
+    def _told(self, deal: Deal, twin: Twin, made: Option | None, here: Told, there: Told) -> Iterator[Trouble]:
         place = _ask_span(self.game) if here.sort in ("asked", "offered") or made is None else option_span(made)
         if here.sort == "event":
             noted = (read(record) for record in reversed(self.game.state.log))
             place = next((e.site for e in noted if isinstance(e, Event) and e.name == here.name), place)
+        layer = self.game.ruleset.program.layer_at(place) if place is not None else None
+        declared = layer.discloses if layer is not None else ()
+        if here.sort == "judged" or (declared and not self._tells(deal, declared)):
+            return
+        left = twin.differs.difference(declared) or twin.differs
+        names = {name for name in left if self._tells(deal, twin.differs - {name})} or left
         words = {"event": f"`{here.name}` tells", "offered": f"the options of `{here.name}` tell"}
-        message = f"{words.get(here.sort, f'`{here.name}` shows')} player {player + 1} hidden information"
-        return Trouble("told", message, place, _apart(here.values, there.values))
+        of = joined([f"`{name}`" for name in sorted(names)])
+        message = f"{words.get(here.sort, f'`{here.name}` shows')} player {twin.player + 1} something hidden: {of}"
+        yield Trouble("told", message, place, _apart(here.values, there.values))
+
+    def _leaks(self, twin: Twin, option: Option) -> Iterator[Trouble]:
+        return (trouble for trouble in self._compared(lambda _: twin, option) if trouble.kind == "leak")
+
+    def _tells(self, deal: Deal, same: Collection[str]) -> bool:
+        """Return whether the rules still tell a twin apart in which these hidden things are the same."""
+        twins = (deal(same) for _ in range(TRIED))
+        return any(twin is not None and twin.told_apart(self.game) is not None for twin in twins)
 
     @staticmethod
     def _asks(game: Game) -> tuple[str, int] | None:

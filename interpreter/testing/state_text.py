@@ -1,7 +1,7 @@
 """State as rule text: the ``given`` lines of a scenario that lead from one state of a table to another.
 
-They cover most of the state between two phases. Not expressible, and so left out: suspended blocks, tokens on cards,
-indistinguishable cards, pieces that left their places.
+They cover most of the state between two phases. Not expressible, and so left out: suspended blocks, indistinguishable
+cards and what they hold, pieces that left their places.
 """
 
 from __future__ import annotations
@@ -14,9 +14,19 @@ from interpreter.engine.game import Game
 from interpreter.engine.queries import literal
 from interpreter.kernel.state import as_bag
 from interpreter.language.model import Group
-from interpreter.language.types import CardHolderType, HolderType, PilesType, StockType, TokenHolderType
+from interpreter.language.resolve import Names
+from interpreter.language.types import (
+    PLACE,
+    CardHolderType,
+    CardType,
+    HolderType,
+    KindType,
+    PilesType,
+    StockType,
+    TokenHolderType,
+)
 
-__all__ = ["joined", "lines_to"]
+__all__ = ["holders_of", "joined", "lines_to"]
 
 Holder = tuple[Group, int, str]
 """A group, the cell of one owner, and its name in rule text."""
@@ -24,7 +34,7 @@ Holder = tuple[Group, int, str]
 
 def lines_to(first: Game, then: Game) -> list[str]:
     """Return the lines that bring the first game to the state of the second, as far as expressible."""
-    holders = list(_holders(first))
+    holders = list(holders_of(first))
     lines = [*_cards(first, then, holders), *_tokens(first, then, holders), *_pieces(first, then, holders)]
     for group, cell, name in holders:
         value = then.state.cells[cell]
@@ -49,13 +59,19 @@ def joined(lines: Iterable[str]) -> Iterator[str]:
             yield f"move [c in {move[0]} where {move[1]} in [{', '.join(card[3] for card in cards)}]] to {move[2]}"
 
 
-def _holders(game: Game) -> Iterator[Holder]:
-    layout = game.machine.constants.layout
-    for name, group in game.ruleset.model.groups.items():
-        if group.owner == "seat":
-            yield from ((group, layout.base[name] + s, f"seats[{s}].{name}") for s in game.machine.constants.seats)
-        elif group.owner == "" and name != "round":
-            yield group, layout.base[name], name
+def holders_of(game: Game) -> Iterator[Holder]:
+    """Yield the holders and values of the game and of its things, with their names in rule text."""
+    constants, model = game.machine.constants, game.ruleset.model
+    for name, group in model.groups.items():
+        first, of = constants.layout.base[name], group.owner
+        if of is None:
+            yield from ((group, first, name),) if name != "round" else ()
+            continue
+        for thing in model.values(of, len(constants.seats)) if group.section else ():
+            text = literal(game.table.names, thing, of)
+            if text is not None and not (isinstance(of, KindType) and len(Names(model).kinds_with(text)) > 1):
+                text = f"{of.name}({text})" if isinstance(of, CardType) else text
+                yield group, first + thing, f"{text}.{group.own_name}"
 
 
 def _cards(first: Game, then: Game, holders: list[Holder]) -> Iterator[str]:
@@ -114,16 +130,12 @@ def _exchanged(gains: list[tuple[str, int]], member: str | None) -> Iterator[str
 def _pieces(first: Game, then: Game, holders: list[Holder]) -> Iterator[str]:
     """Yield moves of pieces to their places. Pieces that left a place cannot be expressed."""
     model, layout = first.ruleset.model, first.machine.constants.layout
-    if "piece" not in layout.base or model.graph is None:
-        return
-    base = layout.base["piece"]
-    for place, row in enumerate(model.graph.places):
-        old, new = first.state.cells[base + place], then.state.cells[base + place]
+    for place, cell in enumerate(layout.cells("piece") if "piece" in layout.base else ()):
+        old, new = first.state.cells[cell], then.state.cells[cell]
         if old == new or old is not None:
             continue
         owner, piece = new // len(model.pieces), model.pieces[new % len(model.pieces)]
         stocks = [n for g, _, n in holders if g.type == StockType(piece) and n.startswith(f"seats[{owner}].")]
         if not stocks:
             continue
-        node = model.graph.nodes[row.node].name
-        yield f'move 1 from {stocks[0]} to first(p in "{node}".places where p.number == {row.number})'
+        yield f"move 1 from {stocks[0]} to {literal(first.table.names, place, PLACE)}"

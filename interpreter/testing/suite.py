@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from interpreter.base.diagnostics import Diagnostic, RulesetError, rendered, unique
-from interpreter.engine.ruleset import Ruleset, find, load
+from interpreter.base.diagnostics import Diagnostic, Note, RulesetError, rendered, unique
+from interpreter.engine.game import Ruleset
+from interpreter.loading.load import find, load
 from interpreter.reading.files import Document, Shelf, names_a_file, shelf_for
 from interpreter.reading.statements import Statement, statements_of
-from interpreter.reading.yaml import plain
-from interpreter.testing.running import Failure, Outcome, run_scenario
+from interpreter.reading.yaml import Scalar, plain
+from interpreter.testing.running import Failure, Outcome, run_scenario, wrong_refusal
 from interpreter.testing.scenarios import Checked, Scenario, check_scenario, read_scenarios
 
-__all__ = ["Suite", "suite_of"]
+__all__ = ["Load", "Suite", "suite_of"]
+
+Load: TypeAlias = Callable[[str, tuple[str, ...], Shelf], Ruleset]
 
 
 @dataclass
@@ -29,23 +33,27 @@ class Suite:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     shelves: dict[str, Shelf] = field(default_factory=dict)
     """Shelves of the rulesets named by scenario files outside ``shelf``, by file name."""
-    load: Callable[[str, tuple[str, ...], Shelf], Ruleset] = load
+    load: Load = load
     """Load a ruleset by id, with overlays. Raises :class:`RulesetError`."""
-    _rulesets: dict[tuple[str, str, tuple[str, ...]], Ruleset | None] = field(default_factory=dict)
+    _rulesets: dict[tuple[str, str, tuple[str, ...]], Ruleset] = field(default_factory=dict)
+    _excluded: dict[tuple[str, str], list[Diagnostic]] = field(default_factory=dict)
     _checked: dict[tuple[str, str], Checked | None] = field(default_factory=dict)
 
     def ruleset(self, id: str, scenario: Scenario) -> Ruleset | None:
-        """Return a ruleset with the overlays of a scenario, or None and a diagnostic if it has errors."""
+        """Return a ruleset with the overlays of a scenario, or None and a diagnostic if it has errors. If its files
+        exclude each other and the scenario says so, there is no diagnostic."""
         shelf = self.shelves.get(scenario.span.file.name, self.shelf)
         key = (str(shelf.roots[0]), id, scenario.overlays)
         try:
             if key not in self._rulesets:
-                self._rulesets[key] = None
                 self._rulesets[key] = self.load(id, scenario.overlays, shelf)
             ruleset = self._rulesets[key]
-            return ruleset.for_players(scenario.keys.players or ruleset.players.usual) if ruleset else None
+            return ruleset.for_players(scenario.keys.players or ruleset.players.usual)
         except RulesetError as error:
-            self.diagnostics.extend(_placed_in(scenario, id, error.diagnostics))
+            if scenario.may_not_begin and {d.code for d in error.diagnostics if d.severity == "error"} == {"E505"}:
+                self._excluded[scenario.id, id] = error.diagnostics
+            else:
+                self.diagnostics.extend(_placed_in(scenario, id, error.diagnostics, scenario.keys.with_))
             return None
 
     @cached_property
@@ -61,18 +69,22 @@ class Suite:
             loaded = self.ruleset(ruleset, scenario)
             checked, diagnostics = check_scenario(scenario, loaded) if loaded else (None, [])
             self._checked[key] = checked
-            self.diagnostics.extend(diagnostics)
+            self.diagnostics.extend(_placed_in(scenario, ruleset, diagnostics))
         return self._checked[key]
 
     def forms(self, ruleset: Ruleset) -> list[Ruleset]:
         """Return a ruleset, and its variants with the overlays of its scenarios and numbers of players."""
-        forms = {ruleset.overlays: ruleset}
-        for form in (ruleset.for_players(number) for number, _ in ruleset.players.overlays):
-            forms.setdefault(form.overlays, form)
-        for scenario in (each for each in self.scenarios if ruleset.id in each.passes_for):
-            if (played := self.ruleset(ruleset.id, scenario)) is not None:
-                forms.setdefault(played.overlays, played)
+        forms: dict[tuple[str, ...], Ruleset] = {}
+        for form in (made() for made in self.loads(ruleset)):
+            if form is not None:
+                forms.setdefault(form.overlays, form)
         return list(forms.values())
+
+    def loads(self, ruleset: Ruleset) -> list[Callable[[], Ruleset | None]]:
+        """Return what loads a ruleset as its scenarios and numbers of players play it; equal ones are loaded once."""
+        numbers = (partial(ruleset.for_players, number) for number, _ in ruleset.players.overlays)
+        played = (partial(self.ruleset, ruleset.id, each) for each in self.scenarios if ruleset.id in each.passes_for)
+        return [lambda: ruleset, *numbers, *played]
 
     def bound(self, form: Ruleset, cited: set[str] | None = None) -> Iterator[Checked]:
         """Yield the scenarios that hold for a ruleset with exactly its overlays, bound to it. ``cited`` restricts them
@@ -96,6 +108,9 @@ class Suite:
     def outcome(self, scenario: Scenario, ruleset: str) -> Outcome:
         """Run a scenario. One that is expected to fail for the ruleset passes if it fails."""
         checked = self.checked(scenario, ruleset)
+        if (scenario.id, ruleset) in self._excluded:
+            said = "; ".join(each.message for each in self._excluded[scenario.id, ruleset])
+            return Outcome(scenario, ruleset, tuple(wrong_refusal(said, [], scenario)))
         if checked is None:
             return Outcome(scenario, ruleset, (Failure(f"the scenario has errors with `{ruleset}`", scenario.span),))
         failures = run_scenario(checked).failures
@@ -115,10 +130,15 @@ class Suite:
         return rendered(unique(self.diagnostics))
 
 
-def _placed_in(scenario: Scenario, ruleset: str, diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-    """Return the errors of a scenario's ruleset, placed at its name in the scenario if they have no position."""
+def _placed_in(
+    scenario: Scenario, ruleset: str, diagnostics: Iterable[Diagnostic], overlays: tuple[Scalar, ...] = ()
+) -> Iterator[Diagnostic]:
+    """Return the errors of a scenario's ruleset with the place of its name, unless it is the scenario's own, and of the
+    first overlay."""
     span = next((scalar.span for scalar in scenario.named if scalar.text == ruleset), scenario.span)
-    return (replace(diagnostic, span=span) if diagnostic.span is None else diagnostic for diagnostic in diagnostics)
+    notes = [Note("a scenario plays it with this overlay", overlay.span) for overlay in overlays[:1]]
+    notes += [Note(f"for `{ruleset}`, which is named here", span)] if ruleset != scenario.ruleset else []
+    return (replace(each, span=each.span or span, notes=(*each.notes, *notes)) for each in diagnostics)
 
 
 def suite_of(named: Iterable[str] = (), shelf: Shelf | None = None) -> Suite:

@@ -27,7 +27,8 @@ __all__ = ["Told", "Twin"]
 
 class Told(NamedTuple):
     """Something that the rules tell: a ``choice``, ``event`` or ``mark`` of the log, what was sealed and is ``opened``,
-    what is ``asked`` and ``offered`` now, or a value that is ``shown``."""
+    what is ``asked`` and ``offered`` now, or a value that is ``shown`` (``judged``: by the rule
+    that says who sees it)."""
 
     sort: str
     name: str
@@ -45,11 +46,13 @@ _END = Told("end", "")
 
 @dataclass(eq=False)
 class Twin:
-    """A twin for a player. ``since`` is the record of the game's log at which it began; its own log begins there."""
+    """A twin for a player. ``since`` is the record of the game's log at which it began; its own log begins there.
+    ``differs`` names the hidden things that are other ones there."""
 
     player: int
     other: Game
     since: int
+    differs: frozenset[str] = frozenset()
 
     def follow(self, choice: Option | Mapping[str, Json], by: int) -> bool:
         """Make a choice of the game; return False if it is not possible here."""
@@ -66,13 +69,19 @@ class Twin:
         there = [*_told(self.other, self.other.state.log, self.player), _END]
         if here != there:
             return next((a, b) for a, b in zip(here, there, strict=False) if a != b)
-        if game.table.sight.look_alike(game.state, self.other.state, self.player):
+        shown, model = game.table.sight.shown_apart(game.state, self.other.state, self.player), game.ruleset.model
+        if shown is None:
             return None
-        views = game.view(self.player), self.other.view(self.player)
-        name = next((name for name, value in views[0].items() if value != views[1][name]), None)
-        if name is None:  # such as the number of cards of a hidden pile
-            return Told("shown", ""), _END
-        return Told("shown", name, (views[0][name],)), Told("shown", name, (views[1][name],))
+        groups = sorted(
+            (g for name in shown if (g := model.groups.get(name))), key=lambda g: (g.sees is not None, g.name)
+        )
+        sort = "judged" if groups and groups[0].sees is not None else "shown"
+        name = model.spoken_group(groups[0]) if groups else ""  # such as the number of cards of a hidden pile
+        values: list[object] = [side.view(self.player) for side in (game, self.other)]
+        if groups and values[0] == values[1]:  # of a card that lies where no view lists cards
+            cells = game.table.sight.layout.cells(groups[0].name)
+            values = [[side.state.cells[cell] for cell in cells] for side in (game, self.other)]
+        return Told(sort, name, (values[0],)), Told(sort, name, (values[1],))
 
     def leak(self, game: Game, channels: Mapping[str, Channel]) -> tuple[str, object, object] | None:
         """Return the first channel that tells the two games apart, with what the player gets here and there."""
@@ -91,7 +100,7 @@ def _told(game: Game, log: Iterable[Record], player: int) -> Iterator[Told]:
     for record in log:
         match read(record):
             case Choice(option, frame, actor, values, context, seen) as choice:
-                ask, hides = option.ask, option.ask.sealed and actor != player
+                ask, hides = option.ask, option.ask.is_closed and actor != player
                 yield Told("choice", ask.name, _masked(context, seen, player), (frame[0], actor))
                 if hides:
                     sealed.append(choice)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
 from math import inf
@@ -23,24 +22,19 @@ from interpreter.base.plurals import counted
 from interpreter.bots.compiled_bots import announce
 from interpreter.bots.player import Bot
 from interpreter.bots.registry import bots_of, default_bots
-from interpreter.engine.game import Game
-from interpreter.engine.refusal import IllegalMove
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Game, Ruleset
 from interpreter.hidden.dealing import shuffled
-from interpreter.kernel.listeners import listen
-from interpreter.kernel.state import State
 from interpreter.language.types import BoolType, KindType
 from interpreter.lowering.constants import RuleFailure
 from interpreter.play.match import streams_for, who_decides
 from interpreter.testing.channels import CHANNELS, Channel
+from interpreter.testing.openings import Phases, phases_of
 from interpreter.testing.rules_in_play import RulesInPlay
 from interpreter.testing.soundness import Examiner, Trouble, drawing, some_option, trouble_of
 
-__all__ = ["Course", "Finding", "Moment", "Played", "verify"]
+__all__ = ["Course", "Finding", "Played", "verify"]
 
 BOTS = ("random", "rare")
-KEPT = 8
-"""Number of phase starts that are kept, the latest ones."""
 REFUSED = 4
 """Largest number of attempts per requested game, as a ruleset may refuse random settings."""
 
@@ -60,17 +54,8 @@ class Course(Struct, frozen=True):
         return f"{counted(self.players, 'player')}, seed {self.seed}, bots {self.bots}{settings}"
 
 
-class Moment(Struct, frozen=True):
-    """Snapshot of the start of a phase. ``made`` is the number of choices before it."""
-
-    made: int
-    phase: str
-    round: int
-    state: State
-
-
 class Finding(Struct, frozen=True):
-    """A trouble and the game that shows it: the choices up to the one that shows it, and the latest phase starts."""
+    """A trouble and the game that shows it: the choices up to the one that shows it, and what came before."""
 
     trouble: Trouble
     asked: Ruleset
@@ -78,9 +63,7 @@ class Finding(Struct, frozen=True):
     ruleset: Ruleset
     course: Course
     choices: tuple[tuple[int, dict[str, Json]], ...]
-    moments: tuple[Moment, ...]
-    set_up: int = 0
-    """Number of choices that belong to the set-up."""
+    phases: Phases
 
 
 @dataclass
@@ -251,31 +234,4 @@ class _Search:
         choices = game.choices
         if trouble.choice is not None and game.decision is not None:
             choices.append((game.decision.actor, dict(trouble.choice)))
-        moments, set_up = _moments(game, choices)
-        return Finding(trouble, self.asked, game.ruleset, course, tuple(choices), moments, set_up)
-
-
-def _moments(game: Game, choices: Sequence[tuple[int, Mapping[str, Json]]]) -> tuple[tuple[Moment, ...], int]:
-    """Repeat the choices of a game in the plain form. Return the starts of its last phases, and the number of choices
-    of the set-up."""
-    layout, phases = game.machine.constants.layout, game.ruleset.model.phases
-    moments: list[Moment] = []
-    made, set_up = 0, 0
-
-    def on_mark(state: State, word: str) -> None:
-        nonlocal set_up
-        number, begun = state.cells[layout.base["round"]], word.partition("start of ")[2]
-        if begun == "round" and number == 1:
-            set_up = made
-        if begun in phases:
-            moments.append(Moment(made, begun, number, state.clone()))
-            del moments[:-KEPT]
-
-    again = Game.seated(game.ruleset, game.table, game.origin["seed"], None)
-    listen(again.state, on_mark)
-    with suppress(RuleFailure, IllegalMove):  # the last choice, which shows the trouble
-        again.start()
-        for by, choice in choices:
-            made += 1
-            again.apply(choice, by)
-    return tuple(moments), set_up
+        return Finding(trouble, self.asked, game.ruleset, course, tuple(choices), phases_of(game, tuple(choices)))

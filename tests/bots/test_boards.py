@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from interpreter.bots.registry import bots_of
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.game import Ruleset
+from interpreter.loading.load import load
 from interpreter.play.match import Match
 
 RULES = """\

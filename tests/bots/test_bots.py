@@ -16,9 +16,9 @@ from interpreter.compiler.codegen.shapes import Unsupported
 from interpreter.compiler.wasm import runner as compiled
 from interpreter.compiler.wasm.runner import Runner
 from interpreter.engine.decision import Decision, Option
-from interpreter.engine.game import Game
+from interpreter.engine.game import Game, Ruleset
 from interpreter.engine.refusal import IllegalMove
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.loading.load import load
 from interpreter.lowering.constants import RuleFailure
 from interpreter.play.match import Match
 from interpreter.reading.files import Shelf
@@ -163,8 +163,11 @@ def test_weights_that_cannot_be_given(pebbles: Ruleset, spec: str, message: str)
         bots_of(spec, pebbles, 2)
 
 
-def test_what_a_bot_chose_is_known_to_be_legal_only_there(pebbles: Ruleset) -> None:
+@pytest.mark.parametrize("plain", [False, True])
+def test_what_a_bot_chose_is_known_to_be_legal_only_there(plain: bool) -> None:
     """Options are the same objects at every game of a table, so one may be made where another bot has not chosen it."""
+    pebbles = load("pebbles", shelf=Shelf([ROOT]))
+    pebbles.table(2, pebbles.settings({})).runner.plain = plain
     bot, random = bots_of("eager", pebbles, 2)[0], Stream(1, "test")
     game, other = pebbles.new_game(2, seed=1), pebbles.new_game(2, seed=1)
     before = game.digest()

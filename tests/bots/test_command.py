@@ -14,7 +14,7 @@ from interpreter.bots.command import CommandBot
 from interpreter.bots.player import BotFailed
 from interpreter.bots.registry import bots_of
 from interpreter.cli.main import cli
-from interpreter.engine.ruleset import load
+from interpreter.loading.load import load
 from interpreter.play.match import Match
 
 NODE = Path(__file__).parents[2] / "docs" / "examples" / "node"

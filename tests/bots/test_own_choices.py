@@ -14,8 +14,7 @@ from interpreter.bots.player import Stream
 from interpreter.bots.policy import PolicyBot
 from interpreter.bots.registry import policies_for
 from interpreter.compiler.wasm.instance import Trap
-from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Game, Ruleset
 from interpreter.kernel.effects import CHOICE
 from interpreter.kernel.listeners import listen
 from interpreter.lowering import constants

@@ -8,8 +8,9 @@ import pytest
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.bots.registry import bots_of, policies_for
-from interpreter.engine.ruleset import Ruleset, load
-from interpreter.language.policies import Preferences
+from interpreter.engine.game import Ruleset
+from interpreter.language.preferences import Preferences
+from interpreter.loading.load import load
 from interpreter.play.match import Match
 from tests.play.toy import changed
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,15 +13,17 @@ from interpreter.bots.player import Code, Stream
 from interpreter.bots.registry import bots_of
 from interpreter.compiler.wasm.whole_games import Playout, Whole
 from interpreter.engine.determinization import Worlds
-from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.game import Game, Ruleset
+from interpreter.loading.load import load
 from interpreter.play.match import Match
 from tests.looks import known_apart, shown
+from tests.support import ENVELOPES
 
 
-@pytest.fixture(scope="module")
-def goofspiel() -> Ruleset:
-    return load("goofspiel")
+@pytest.fixture(scope="module", params=[ENVELOPES, "goofspiel"], ids=["sealed", "at once"])
+def bids(request: pytest.FixtureRequest) -> Ruleset:
+    """A game of bids that the other seats do not see: each has its effect when it is made, or all have when all are."""
+    return load(request.param)
 
 
 def played(ruleset: Ruleset, choices: int, seed: int = 3) -> Game:
@@ -37,8 +40,8 @@ def chosen(game: Game, spec: str = "search:30") -> str:
     return str(bot.choose(game, game.decision, Stream(5, "test")))
 
 
-def test_worlds_differ_in_what_is_hidden_alone(goofspiel: Ruleset) -> None:
-    game = played(goofspiel, 7)
+def test_worlds_differ_in_what_is_hidden_alone(bids: Ruleset) -> None:
+    game = played(bids, 7)
     assert game.decision is not None
     seat = game.decision.actor
     worlds, random = Worlds(game, seat), Stream(1, "test")
@@ -54,8 +57,8 @@ def test_worlds_differ_in_what_is_hidden_alone(goofspiel: Ruleset) -> None:
             assert held[0] == held[1]
 
 
-def test_what_is_hidden_makes_no_difference(goofspiel: Ruleset) -> None:
-    game = played(goofspiel, 7)
+def test_what_is_hidden_makes_no_difference(bids: Ruleset) -> None:
+    game = played(bids, 7)
     assert game.decision is not None
     other = Worlds(game, game.decision.actor).deal(99, Stream(2, "test").below)
     other.state.log = []
@@ -67,8 +70,8 @@ def test_what_is_hidden_makes_no_difference(goofspiel: Ruleset) -> None:
     assert chosen(game) == chosen(other)
 
 
-def test_the_same_choice_under_the_same_seed(goofspiel: Ruleset) -> None:
-    assert chosen(played(goofspiel, 12)) == chosen(played(goofspiel, 12))
+def test_the_same_choice_under_the_same_seed(bids: Ruleset) -> None:
+    assert chosen(played(bids, 12)) == chosen(played(bids, 12))
 
 
 def test_it_finds_what_wins(pebbles: Ruleset) -> None:
@@ -84,6 +87,15 @@ def test_it_finds_what_wins(pebbles: Ruleset) -> None:
 def test_a_search_by_time_makes_legal_choices(pebbles: Ruleset) -> None:
     for seconds in ("0.01", "0.000001"):
         assert Match(pebbles, bots_of(f"search:{seconds}s:random,random", pebbles, 2), 1).play() is not None
+
+
+def test_an_option_that_only_a_world_has_is_not_taken() -> None:
+    """On plots whose hidden depth a world guesses, one may dig there and not here, or here and not there."""
+    tiles = load(Path(__file__).parents[1] / "cases" / "tiles" / "tiles.yaml")
+    for seed in range(2, 5):
+        match = Match(tiles, bots_of("search:8,random", tiles, 2), seed)
+        while not match.game.is_over and len(match.game.choices) < 60:
+            match.step()
 
 
 def test_few_of_many_options_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from interpreter.bots.registry import bots_of
-from interpreter.engine.ruleset import load
+from interpreter.loading.load import load
 from interpreter.play.match import Match
 
 

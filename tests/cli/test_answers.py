@@ -18,9 +18,9 @@ from interpreter.base.diagnostics import Diagnostic, rendered, unique
 from interpreter.base.source import SourceFile
 from interpreter.engine import answers as kept
 from interpreter.engine import cache as caches
-from interpreter.engine import pipeline
 from interpreter.engine.answers import Answers, kept_answers
-from interpreter.engine.pipeline import Examined
+from interpreter.loading import pipeline
+from interpreter.loading.pipeline import Examined
 from interpreter.reading.dependencies import looked_at
 from interpreter.reading.files import Document, Shelf
 from interpreter.reading.unsaved_files import unsaved

@@ -11,7 +11,7 @@ import pytest
 from interpreter.compare.comparable import Compared
 from interpreter.compare.differences import differences
 from interpreter.compare.largest import largest
-from interpreter.engine.ruleset import load
+from interpreter.loading.load import load
 from tests.cli.conftest import Run
 from tests.play.toy import ROOT, changed
 
@@ -67,13 +67,19 @@ def test_with_games_the_largest_effects_come_first(run: Run) -> None:
     sizes = [abs(float(line.split("  ")[-1].strip(" *").replace("∞", "inf"))) for line in table]
     assert (len(sizes), sizes) == (5, sorted(sizes, reverse=True))
     assert "The largest differences in play" not in first
-    assert numbers(first[2 : first.index("Effects on play") - 1]) == 62
+    assert numbers(first[2 : first.index("Effects on play") - 1]) == 51
     assert "first order 3 wins, %" in told.stdout
     assert re.search(r"^  3 of 3 games differ in the first decision already: rules\.\w+$", told.stdout, re.MULTILINE)
     assert "100%" not in told.stdout
     assert re.search(r"^--full lists all \d+ differences and every effect$", told.stderr, re.MULTILINE)
     full = run("compare", "germany-2004", "germany-2018", *PLAY, "--full").stdout
     assert len(full[full.index("Effects on play") : full.index("Who wins")].splitlines()) > 15
+
+
+def test_games_are_for_a_number_of_players_that_both_allow(run: Run) -> None:
+    """The Konzern plays with two."""
+    names = "germany-2018", "germany-2018+power-grid/konzern"
+    assert run("compare", *names, "--games", "2").exit_code == 0
 
 
 def test_a_short_comparison_is_told_at_once(run: Run, tmp_path: Path) -> None:
@@ -100,8 +106,8 @@ def test_the_largest_differences_have_most_words_of_their_own() -> None:
     assert len(by_name) == len(found)
     limit = by_name["plant_limit"]
     assert (limit.kind, limit.chapter, limit.short) == ("table", "Auction", "players 2: 4 → 3")
-    assert by_name["stack_plants"].size > by_name["minimum_bid"].size > limit.size
-    assert by_name["plants_removed"].short.startswith("only old")
+    assert by_name["stage_3_leaves"].size > by_name["minimum_bid"].size > limit.size
+    assert by_name["unsold_leaves"].short.startswith("only new")
 
 
 def test_a_layer_without_description_is_not_told_by_what_it_covers(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.base import paths
 from tests.cli.conftest import Run
 
 CROOKED = "language: 2\nfamily: a\nround: [ b,c ]\n"
@@ -60,7 +59,7 @@ def test_what_cannot_be_read_is_told_and_left(run: Run, crooked: Path) -> None:
 
 
 def test_without_a_path_it_looks_at_all_rulesets(run: Run, crooked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paths, "ruleset_roots", lambda: [crooked])
+    monkeypatch.setattr("interpreter.cli.commands.fmt.ruleset_roots", lambda: [crooked])
     assert "crooked.yaml" in run("fmt", "--check").stdout
 
 

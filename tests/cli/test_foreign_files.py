@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from interpreter.cli.main import COMMANDS, cli
-from interpreter.engine.ruleset import load
+from interpreter.loading.load import load
 from interpreter.play.game_records import write_log
 from interpreter.simulate.checkpoint import Journal
 from tests.play.toy import ROOT
@@ -50,7 +50,7 @@ READERS = {
     "new": {"new overlay little --for FILE --in OUT": "pebbles.yaml"},
 }
 """Calls of each command that reads a file, each with the name of a good one."""
-READ_NONE = {"list", "help", "serve", "engine", "lsp"}
+READ_NONE = {"list", "help", "serve", "studio", "engine", "lsp"}
 """They read folders, their own pages, an archive (below), and requests of other programs (in their own tests)."""
 CALLS = [(call, name) for calls in READERS.values() for call, name in calls.items()]
 

@@ -16,7 +16,7 @@ import pytest
 from click.testing import Result
 
 from interpreter.compiler.wasm.whole_games import Whole
-from interpreter.engine.ruleset import load
+from interpreter.loading.load import load
 from interpreter.play.match import Match
 from interpreter.serve.archive import Store
 from interpreter.serve.hall import Hall

@@ -59,8 +59,8 @@ def test_without_resvg_a_png_is_refused_with_a_remedy(
         (["goofspiel"], 1, "Error: `goofspiel` has no graph to draw"),
         (["goofspiel", "--stats"], 1, "Error: `goofspiel` has no graph"),
         (["germny-2018"], 1, "did you mean `germany-2018`?"),
-        ([ISLES, "isles.pdf"], 2, "got `isles.pdf`, want a file that ends in .svg or .png"),
-        ([ISLES, "isles"], 2, "got `isles`, want a file that ends in .svg or .png"),
+        ([ISLES, "isles.pdf"], 2, "got `isles.pdf`, want a file that ends in .svg, .png, .csv, "),
+        ([ISLES, "isles"], 2, "got `isles`, want a file that ends in .svg, .png, .csv, "),
         ([ISLES, "isles.svg", "--stats"], 2, "--stats goes to stdout, not to a file"),
         ([ISLES, "-o", "json"], 2, "-o json goes with --stats"),
         ([ISLES, "--first", "3"], 2, "--first goes with --stats"),
@@ -74,6 +74,29 @@ def test_what_is_refused(run: Run, arguments: list[str], code: int, message: str
     assert result.exit_code == code
     assert message in result.stderr
     assert result.stdout == ""
+
+
+def test_a_board_that_breaks_laws_is_drawn_and_told(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REGELWERK_PATH", str(tmp_path))
+    lines = ["language: 2", "map: power-grid/tiny", "title: Tiny", "kinds: {region: [north, south]}"]
+    lines += [
+        "nodes: |",
+        "  name | region",
+        "  A | north",
+        "  B | south",
+        "links: |",
+        "  from | to | cost",
+        "  A | B | 3",
+    ]
+    (tmp_path / "power-grid" / "maps").mkdir(parents=True)
+    (tmp_path / "power-grid" / "maps" / "tiny.yaml").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    result = run("map", "tiny-2018")
+    assert result.exit_code == 0
+    assert len(seen(result.stdout).discs) == 2
+    assert "tiny.yaml:4:9: E414 `regions_in_play` breaks its law `enough_regions`" in result.stderr
+    lines[-1] = "  A | C | 3"
+    (tmp_path / "power-grid" / "maps" / "tiny.yaml").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    assert (run("map", "tiny-2018").exit_code, run("map", "tiny-2018").stdout) == (1, "")
 
 
 def test_a_folder_cannot_be_written(run: Run, tmp_path: Path) -> None:

@@ -6,11 +6,15 @@ import json
 import re
 import socket
 from pathlib import Path
+from unicodedata import is_normalized, normalize
 
 import pytest
 
 from interpreter.base.suggest import did_you_mean_one_of
 from interpreter.cli.main import COMMANDS
+from interpreter.engine.values import Names
+from interpreter.language.types import NODE
+from interpreter.loading.load import load
 from interpreter.reading.files import KINDS
 from tests.cli.conftest import Run
 from tests.play.toy import changed
@@ -50,7 +54,7 @@ def test_a_missing_target_of_test_is_reported_once(run: Run, target: str, messag
         (["rulebook", "pebbles", "x.pdf"], ".md, .markdown, .html or .htm"),
         (["rulebook", "pebbles", "x.pdf", "--sheet"], ".md, .markdown, .html or .htm"),
         (["coverage", "--html", "x.pdf"], ".html or .htm"),
-        (["map", "pebbles", "x.pdf"], ".svg or .png"),
+        (["map", "pebbles", "x.pdf"], ".svg, .png, .csv, .graphml, .gml, .geojson or .json"),
         (["compare", "pebbles", "pebbles", "--report", "x.pdf"], ".html"),
         (["build", "pebbles", "x.pdf"], ".wasm"),
         (["simulate", "pebbles", "--charts", "x.pdf"], ".html or .png"),
@@ -195,29 +199,51 @@ def test_json_that_is_a_ruleset_is_read(run: Run, tmp_path: Path) -> None:
     assert "E0" not in run("validate", str(root / "pebbles" / "pebbles.yaml")).output
 
 
-@pytest.mark.parametrize(
-    ("letter", "got", "want"),
-    [
-        ("u\u0308", "U+0075 U+0308", "U+00FC"),
-        ("\u212b", "U+212B", "U+00C5"),
-        ("a\u0323\u0302", "U+0061 U+0323 U+0302", "U+1EAD"),
-        ("a\u0302\u0323", "U+0061 U+0302 U+0323", "U+1EAD"),
-        ("u\u0308" * 1000, "U+0075 U+0308", "U+00FC"),
-        ("\u1112\u1161\u11ab", "U+1112 U+1161 U+11AB", "U+D55C"),
-    ],
-)
-def test_names_that_look_the_same_are_the_same(run: Run, tmp_path: Path, letter: str, got: str, want: str) -> None:
-    root = changed(tmp_path, "pebbles.yaml", "title: Pebbles", f"title: {letter}")
-    message = run("run", str(root / "pebbles" / "pebbles.yaml")).stderr
-    assert f":3:8: E003 got {got}, want {want}, which looks the same\n" in message
-    changed(tmp_path, "pebbles.yaml", "title: Pebbles", f"title: {chr(int(want[2:], 16))}")
-    assert run("run", str(root / "pebbles" / "pebbles.yaml"), "--seed", "1").exit_code == 0
+FORMS = ["u\u0308", "\u212b", "a\u0323\u0302", "a\u0302\u0323", "u\u0308" * 50, "\u1112\u1161\u11ab"]
+BOARD = """\
+language: 2
+map: power-grid/forms
+title: Forms
+kinds: {region: [one, two, three]}
+nodes: |
+  name | region
+  1st%s | one
+  B%s | two
+  C | three
+links: |
+  from | to | cost
+  1st%s | B%s | 5
+  C | B%s | 5
+tables:
+  regions_in_play: {amends: power-grid, laws: {enough_regions: nothing}}
+  end_cities: {amends: power-grid, laws: {enough_cities: nothing}}
+rules:
+  dearest() -> int: distance(["1st%s"], "B%s", city)
+"""
 
 
-def test_marks_in_another_order_are_reported(run: Run, tmp_path: Path) -> None:
-    root = changed(tmp_path, "pebbles.yaml", "title: Pebbles", f"title: {'x' + chr(0x302) + chr(0x323)}{'y' * 10_000}")
-    message = run("run", str(root / "pebbles" / "pebbles.yaml")).stderr
-    assert ":3:9: E003 got U+0302 U+0323 U+0079" in message
+@pytest.mark.parametrize("letter", FORMS)
+def test_names_that_look_the_same_are_the_same(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, letter: str
+) -> None:
+    """In files, in rule texts, at the command line and in choices."""
+    other = normalize("NFC", letter)
+    letters = (letter, letter, other, letter, other, letter, other)
+    path = tmp_path / "power-grid" / "maps" / "forms.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(BOARD % letters, encoding="utf-8")
+    monkeypatch.setenv("REGELWERK_PATH", str(tmp_path))
+    for form in (letter, other):
+        assert run("try", "forms-2018", f'distance(["1st{form}"], "C", city)').stdout == "10  (int?)\n"
+    names = Names(load("forms-2018").model)
+    assert names.value(f"B{letter}", NODE) == names.value(f"B{other}", NODE) == 1
+    assert run("fmt", str(path)).exit_code == 0
+    assert is_normalized("NFC", path.read_text(encoding="utf-8"))
+
+
+def test_an_escape_composes_too(run: Run, tmp_path: Path) -> None:
+    root = changed(tmp_path, "pebbles.yaml", "title: Pebbles", 'title: "u\\u0308"')
+    assert "\u00fc (" in run("run", str(root / "pebbles" / "pebbles.yaml"), "--seed", "1").stdout
 
 
 OVERLAY = """\

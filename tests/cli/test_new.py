@@ -12,7 +12,7 @@ import pytest
 from interpreter.authoring.scaffold import new_overlay
 from interpreter.base.paths import schema_folder
 from interpreter.cli.commands import new
-from interpreter.engine.ruleset import load
+from interpreter.loading.load import load
 from tests.cli.conftest import Run
 
 POND = Path(__file__).parents[1] / "bad" / "_base" / "pond"

@@ -16,7 +16,7 @@ APART = {
     "all": {"compare"},
     "bots": {"serve"},
     "check": {"tune"},
-    "name": {"serve"},
+    "name": {"serve", "studio"},
     "players": {"bench", "verify"},
     "policy": {"build"},
     "watch": {"serve"},

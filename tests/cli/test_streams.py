@@ -33,6 +33,7 @@ ARGUMENTS = {
     "bench": "pebbles --seconds 0.01 --rounds 1 --save OUT/figures",
     "play": "pebbles --seed 1",
     "serve": "pebbles --port 0 --no-browser --data OUT/tables",
+    "studio": "OUT --port 0 --no-browser --data OUT/tables",
     "try": "pebbles count(seats)",
     "test": "goofspiel",
     "verify": "pebbles --seed 1 -n 3",
@@ -46,6 +47,7 @@ ARGUMENTS = {
     "explain": "pebbles pull",
 }
 """Arguments of one call of each command. ``LOG`` is a saved game, ``OUT`` an empty folder."""
+SERVERS = ("serve", "studio")
 STREAMS = {"<&-": "no-stdin", ">&-": "no-stdout", "2>&-": "no-stderr", "<&- >&- 2>&-": "none"}
 
 
@@ -77,7 +79,7 @@ def begun(command: str, closed: str, folder: Path, saved: Path) -> subprocess.Po
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "serve"])
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in SERVERS])
 def test_a_command_needs_no_standard_stream(
     command: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -96,9 +98,10 @@ def test_a_command_needs_no_standard_stream(
 
 
 @pytest.mark.slow
-def test_the_server_needs_none_either(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", SERVERS)
+def test_a_server_needs_none_either(command: str, tmp_path: Path) -> None:
     pytest.importorskip("uvicorn")
-    running = {closed: begun("serve", closed, tmp_path / name, tmp_path) for closed, name in STREAMS.items()}
+    running = {closed: begun(command, closed, tmp_path / name, tmp_path) for closed, name in STREAMS.items()}
     for closed, process in running.items():
         tables, deadline = tmp_path / STREAMS[closed] / "tables", time.monotonic() + 60
         while not tables.exists() and process.poll() is None and time.monotonic() < deadline:

@@ -15,9 +15,9 @@ import pytest
 
 from interpreter.authoring.validation import validate
 from interpreter.base.cycles import no_search
-from interpreter.engine import ruleset as rulesets
-from interpreter.engine.ruleset import load
 from interpreter.lint.compositions import compositions
+from interpreter.loading import load as rulesets
+from interpreter.loading.load import load
 from interpreter.reading.files import Shelf
 from tests.cli.conftest import Run
 from tests.cli.test_process import ENVIRONMENT

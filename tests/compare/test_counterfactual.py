@@ -14,10 +14,10 @@ from interpreter.bots.registry import bots_of
 from interpreter.compare.counterfactual import Fork, at_once, changes_of, compared, continuations, forked
 from interpreter.compare.variation import broken_laws, going_on, varied
 from interpreter.compiler.wasm import runner
-from interpreter.engine.game import Game
+from interpreter.engine.game import Game, Ruleset
 from interpreter.engine.queries import value_of
 from interpreter.engine.refusal import IllegalMove
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.loading.load import load
 from interpreter.simulate.simulation import Row, finished
 from tests.play.toy import changed
 

@@ -15,9 +15,9 @@ import pytest
 from click.testing import CliRunner
 from msgspec.structs import replace
 
-from interpreter.base.plurals import titled
 from interpreter.base.source import NOWHERE
 from interpreter.bots.planless import RandomBot
+from interpreter.bots.registry import bots_of
 from interpreter.cli.main import cli
 from interpreter.compare.ablation import Alone, Singly, ranked, singles
 from interpreter.compare.comparable import Compared
@@ -25,11 +25,12 @@ from interpreter.compare.differences import Comparison, differences
 from interpreter.compare.divergence import BEGINNING, LockStep, Parting, causes, from_the_start
 from interpreter.compare.effect_sizes import by_size, effects
 from interpreter.compare.paired_games import Pair, PairPlan
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.game import Ruleset
 from interpreter.language import core as c
 from interpreter.language.model import Measure, MeasureKey
 from interpreter.language.types import INT, SEAT
-from interpreter.pages.comparison import Played, comparison_page
+from interpreter.loading.load import load
+from interpreter.pages.comparison import ComparisonReport, Played
 from interpreter.pages.html import html_of
 from interpreter.simulate.measurements import Taken
 from interpreter.simulate.simulation import Row, finished, simulate
@@ -72,6 +73,25 @@ def test_a_rule_that_matters_late_is_found_late(tmp_path: Path) -> None:
     found = parted(other(tmp_path, "most otherwise 3", late))
     assert {each.path for each in found} == {"rules.largest"}
     assert min(each.choices for each in found) > 1
+
+
+@pytest.mark.parametrize(("names", "seeds"), [(("germany-2018", "usa-2018"), 6), (("germany-2004", "bsw-germany"), 2)])
+def test_the_last_choices_tell_the_cause_that_whole_games_tell(
+    names: tuple[str, str], seeds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b = map(load, names)
+    lock = LockStep(differences(Compared(a), Compared(b), players=3), bots_of("sensible", a, 3))
+    exercised, starts = LockStep._exercised, list[int]()
+
+    def heard(*given: Any) -> Any:
+        starts.append(given[-1])
+        return exercised(*given)
+
+    monkeypatch.setattr(LockStep, "_exercised", heard)
+    found = [lock.play(seed) for seed in range(seeds)]
+    assert any(starts), "no game was cut short"
+    monkeypatch.setattr(LockStep, "_exercised", lambda lock, line, choices, _: exercised(lock, line, choices, 0))
+    assert found == [lock.play(seed) for seed in range(seeds)]
 
 
 def test_what_lies_there_at_first_is_no_rule(tmp_path: Path) -> None:
@@ -157,9 +177,9 @@ def test_a_table_of_effects_is_no_wider_than_a_page() -> None:
     command = ["compare", *names, "--games", "3", "--seed", "1", "--players", "2", "--jobs", "1", "--bots", "random"]
     said = CliRunner().invoke(cli, command).stdout
     table = said[said.index("95 % intervals") : said.index("First divergence")].splitlines()
-    assert table[1] == f"  A: {names[0]}, B: {names[1]}"
-    assert table[2].split() == ["A", "B", "difference", "effect"]
-    assert max(len(line) for line in table if not line.startswith("  A: ")) <= 80
+    assert re.search(r"^  A  \S.*\n(?:     \S.*\n)*  B  \S", said, re.MULTILINE)
+    assert table[1].split() == ["measure", "A", "B", "difference", "effect"]
+    assert max(map(len, table)) <= 80
     assert [line.split()[1] for line in table if "player" in line] == ["1", "2"]
 
 
@@ -257,7 +277,8 @@ def test_each_difference_by_itself(tmp_path: Path) -> None:
         ("rules.prepare", 0.0),
         ("rules.pulling", 0.0),
     ]
-    assert min(each.choices for each in found[0].partings) > 1
+    assert found[0].example is not None
+    assert found[0].example.choices > 1
     assert found == by_themselves(path, 4, crew=processes(2))
     names = [str(ROOT / "pebbles" / "pebbles.yaml"), str(path)]
     said = (
@@ -272,7 +293,7 @@ def test_a_rule_that_is_no_whole_without_others(tmp_path: Path) -> None:
     _again(tmp_path, "left()", "left(0)")
     found = by_themselves(path / "pebbles" / "pebbles.yaml", 2)
     assert found
-    assert all("left" in each.why and each.games == 0 for each in found)
+    assert all("left" in each.why_not and each.games == 0 for each in found)
 
 
 def test_the_page_holds_together_and_needs_nothing_else(tmp_path: Path) -> None:
@@ -280,7 +301,7 @@ def test_the_page_holds_together_and_needs_nothing_else(tmp_path: Path) -> None:
     comparison = compared(ruleset)
     rows = [list(simulate(each, BOTS, 4, 1)) for each in (comparison.a, comparison.b)]
     played = Played("two", effects(rows[0], rows[1], ruleset.model.measures), parted(ruleset))
-    text = html_of(comparison_page(comparison, ("old", "new"), played))
+    text = html_of(ComparisonReport(comparison, ("old", "new"), played).page())
     found = Read(text)
     assert found.outside == []
     assert set(found.links) <= set(found.ids)
@@ -294,7 +315,8 @@ def test_a_page_of_a_single_pair_tells_no_effects_but_the_divergence(tmp_path: P
     """An effect needs two pairs of games: fewer are left if games are stopped early or do not end."""
     ruleset = other(tmp_path, "most otherwise 3", "most otherwise 5")
     partings = parted(ruleset, games=1)
-    page = comparison_page(compared(ruleset), ("old", "new"), Played("2 players by the bot x", partings=partings))
+    played = Played("2 players by the bot x", partings=partings)
+    page = ComparisonReport(compared(ruleset), ("old", "new"), played).page()
     assert [section.id for section in page.sections if not section.id.startswith("chapter-")] == ["where"]
     assert "1 of 1 games differ in the first decision already: " in html_of(page)
 
@@ -303,11 +325,12 @@ def test_effects_are_sorted_and_each_chart_says_which_games_it_shows(tmp_path: P
     comparison = compared(other(tmp_path, "white: 9", "white: 30"))
     rows = [list(simulate(each, BOTS, 8, 1)) for each in (comparison.a, comparison.b)]
     found = effects(rows[0], rows[1], comparison.a.model.measures)
-    text = html_of(comparison_page(comparison, ("old", "new"), Played("2 players by the bot x, seeds 1 to 8", found)))
+    played = Played("2 players by the bot x, seeds 1 to 8", found)
+    text = html_of(ComparisonReport(comparison, ("old", "new"), played).page())
     table = text[text.index('id="effects"') : text.index("</table>", text.index('id="effects"'))]
     names = re.findall(r'<th scope="row"[^>]*>([^<]+)</th>', table)
-    sizes = {titled(each.name): (not each.is_sure, -abs(each.size)) for each in found}
-    assert names == sorted(names, key=sizes.__getitem__) != [titled(each.name) for each in found]
+    sizes = {each.name.replace("_", " "): (not each.is_sure, -abs(each.size)) for each in found}
+    assert names == sorted(names, key=sizes.__getitem__) != [name for name in sizes if name in names]
     if find_spec("matplotlib") is not None:
         captions = re.findall(r"<figcaption>(.*?)</figcaption>", text)
         assert len(captions) > 2
@@ -320,7 +343,7 @@ def test_effects_are_sorted_and_each_chart_says_which_games_it_shows(tmp_path: P
 def test_sides_that_are_called_the_same_are_told_apart(tmp_path: Path) -> None:
     comparison = compared(other(tmp_path, "white: 9", "white: 12"))
     for names, heads in ((("old", "new"), ("old", "new")), (("old", "old"), "AB"), (("old", "new" * 20), "AB")):
-        titles = comparison_page(comparison, names)
+        titles = ComparisonReport(comparison, names).page()
         assert titles.title.endswith(f"{heads[0]} and {heads[1]}")
         assert names[1] in html_of(titles)
 
@@ -369,7 +392,7 @@ def test_who_ends_it_early_is_told_what_is_missing(tmp_path: Path, monkeypatch: 
     late = CliRunner().invoke(cli, play)
     assert (late.exit_code, "Effects on play" in late.stdout) == (130, True)
     assert "stopped: 0 of 3 differences are played by themselves" in late.stderr
-    monkeypatch.setattr("interpreter.compare.paired_games.played", stops)
+    monkeypatch.setattr("interpreter.compare.paired_games.WholeGames.row", lambda *_: stops() or None)
     early = CliRunner().invoke(cli, play)
     assert (early.exit_code, "Effects on play" in early.stdout) == (130, False)
     assert "stopped: 0 of 2 pairs of games are done" in early.stderr
@@ -378,4 +401,7 @@ def test_who_ends_it_early_is_told_what_is_missing(tmp_path: Path, monkeypatch: 
 def test_a_setting_that_the_rules_refuse_is_told() -> None:
     play = ["--players", "3", "--games", "2", "--set", "setmap=01110"]
     result = CliRunner().invoke(cli, ["compare", "germany-2004", "bsw-germany", *play])
-    assert (result.exit_code, "Invalid value for --set: `setmap`: `count(code)" in result.stderr) == (2, True)
+    assert (result.exit_code, "Invalid value for --set: `setmap`: 6 digits, 1 for each region" in result.stderr) == (
+        2,
+        True,
+    )

@@ -11,11 +11,12 @@ import pytest
 from click.testing import CliRunner
 
 from interpreter.bots.registry import bots_of
-from interpreter.cli.family_matrix import nearest_lines
+from interpreter.cli.family_matrix import nearest
 from interpreter.cli.main import cli
 from interpreter.compare.graph_figures import Distances, network_of
 from interpreter.compare.side_by_side import boards_of, means_of
-from interpreter.engine.ruleset import load
+from interpreter.loading.load import load
+from interpreter.pages.text import lines_of
 from interpreter.reading.files import shelf_for
 from interpreter.simulate.simulation import WholeGames
 from interpreter.simulate.summary import summed_up
@@ -96,7 +97,7 @@ def test_the_page_draws_each_board_once_and_names_rulesets(boards_page: str) -> 
         "Germany (board of 2018): 42 nodes, 83 links. Rulesets: Germany (rules of 2018).",
         "Japan: 35 nodes, 53 links. Rulesets: Japan (second edition), Japan (rules of 2018).",
     ]
-    assert boards_page.count("<svg") == 3
+    assert boards_page.count("<svg xmlns=") == 3
     assert len(read.ids) == len(set(read.ids)), "the masks of two boards have different ids"
     assert all(f"#{id}" in boards_page for id in read.ids if id.startswith("land"))
     assert not re.search(r"germany-20|japan-20", boards_page), "rulesets are called by their titles"
@@ -116,7 +117,9 @@ def test_boards_stand_side_by_side_in_the_order_of_reading(boards_page: str, tmp
 def test_bars_show_numbers_as_parts_of_the_largest(boards_page: str) -> None:
     table = boards_page[boards_page.index('id="boards"') : boards_page.index('id="drawings"')]
     assert '<th scope="col" class="number">longest distance</th>' in table
-    cells = re.findall(r'<td class="number" style="--part: ([\d.]+)%">([\d.]+)</td>', table)
+    cells = re.findall(
+        r'<td class="number"><svg class="bar" width="([\d.]+)%" aria-hidden="true"></svg>([\d.]+)</td>', table
+    )
     assert [cell for cell in cells if cell[1] in ("92", "170")] == [("54.1", "92"), ("54.1", "92"), ("100.0", "170")]
 
 
@@ -237,7 +240,7 @@ def test_a_matrix_that_is_too_wide_shows_the_nearest_rulesets(members: list[str]
 def test_no_line_of_a_large_matrix_is_wider_than_the_terminal() -> None:
     ids = [f"board-number-{number}-of-the-family" for number in range(39)]
     counts = {(x, y): (y - x, 2 * (y - x)) for y in range(39) for x in range(y)}
-    lines = nearest_lines(ids, counts, 80)
+    lines = list(lines_of([nearest(ids, counts, 80)], 80))
     assert len(lines) == 40
     assert max(map(len, lines)) <= 80
     assert lines[1].split() == [ids[0], ids[1], "1/2"]

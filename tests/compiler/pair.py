@@ -10,11 +10,12 @@ from typing import Any
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.compiler.wasm.runner import Runner
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.game import Ruleset
 from interpreter.engine.setup import set_up
 from interpreter.kernel.chance import Seeded
 from interpreter.kernel.effects import CHOICE
 from interpreter.kernel.state import State, Value
+from interpreter.loading.load import load
 from interpreter.lowering.constants import RuleFailure
 from interpreter.reading.files import shelf_for
 from tests.support import shared

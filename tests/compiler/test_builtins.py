@@ -20,7 +20,8 @@ from interpreter.compiler.ir import ops
 from interpreter.compiler.wasm.assemble import assembled
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.compiler.wasm.driver import FUEL
-from interpreter.compiler.wasm.instance import Instance, Trap, compiled
+from interpreter.compiler.wasm.engines import compiled, instance_of
+from interpreter.compiler.wasm.instance import Trap
 from interpreter.engine.setup import Table
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
@@ -158,7 +159,7 @@ class Both:
         assert not builder.left_out
         text, _ = assembled(builder, self.codec.encode(self.first, 0), further=names)
         exports = "\n".join(f'(export "{name}" (func ${name}))' for name in names)
-        module = Instance(compiled(f"{text.rstrip().removesuffix(')')}{exports})"))
+        module = instance_of(compiled(f"{text.rstrip().removesuffix(')')}{exports})"))
         self.module, self.forget = module, module.function("forget")
         self.functions = [module.function(name) for name in names]
 

@@ -10,7 +10,16 @@ import pytest
 from tests.drawn import Case, draw, in_short, other_process, play_alike
 from tests.small import FAMILY, write
 
-RULESETS = [("goofspiel", 3, 10), ("germany-2018", 3, 2), ("outpost", 2, 1)]
+CASES = Path(__file__).parents[1] / "cases"
+RULESETS = [
+    ("goofspiel", 3, 6),
+    ("envelopes", 3, 4),
+    ("germany-2018", 3, 2),
+    ("outpost", 2, 1),
+    ("tiles", 2, 4),
+    ("rows", 2, 3),
+    ("hex", 2, 3),
+]
 DRAWN = [(name, players, seed) for name, players, seeds in RULESETS for seed in range(seeds)]
 
 POLICY = """\
@@ -69,8 +78,16 @@ def test_what_a_condition_leaves_out_is_not_asked_by_others(tmp_path: Path) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "players", "seed"), DRAWN)
-def test_drawn_games_are_the_same(name: str, players: int, seed: int, tmp_path: Path) -> None:
+def test_drawn_games_are_the_same(
+    name: str, players: int, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REGELWERK_PATH", str(CASES))
     play_alike(replace(draw(tmp_path, name, players, seed), most=200))
+
+
+def test_random_layers_are_drawn_at_all(tmp_path: Path) -> None:
+    """The checker refuses some of them, but not all."""
+    assert any(draw(tmp_path / str(seed), "goofspiel", 3, seed).overlays for seed in range(4))
 
 
 @pytest.mark.slow

@@ -678,3 +678,33 @@ def test_each_decision_may_use_up_as_much_as_the_one_before(tmp_path: Path) -> N
     assert seated is not None
     found = seated[0].games([1], seated[1], 30)
     assert (found.decisions, found.rounds) == ([25], [25])
+
+
+NEVER_SET = {
+    "a card": "let o: plan? = none\n{asks}amount = o.number if o != none else 3\n",
+    "a number": "let o: int? = none\n{asks}amount = o otherwise 3\n",
+    "a seat": "let o: seat? = none if round > 1 else none\n{asks}if let who = o:\n  amount = who.score\n",
+    "a record": "let o: duo? = none\n{asks}amount = o.one if o != none else 3\n",
+    "a list": "let o: list of duo = []\n{asks}amount = count(o) + sum(each.one for each in o)\n",
+    "a value of an event": "{asks}note told(none)\n",
+}
+
+
+@pytest.mark.parametrize("asks", ["", "choose go by seats[0]:\n  ok\n"])
+@pytest.mark.parametrize("what", NEVER_SET)
+def test_a_local_that_is_always_none_has_its_type(what: str, asks: str, tmp_path: Path) -> None:
+    """In the module, a value that nothing sets has the form of its type."""
+    head, declared = DUO
+    told = 'events:\n  told: {with: {it: plan?}, says: "told"}'
+    family = FAMILY.replace(head, declared.replace("events:", told)).replace("{n: int", "{each: duo, n: int")
+    sections = "triggers:\n  tells: {on: told(it) where it == none or it.number > 2, does: amount = 3}\n"
+    act = NEVER_SET[what].replace("{asks}", asks) + "choose stop by seats[0]:\n  go:\n    end game\n"
+    game = loaded(write(tmp_path, act, "", sections, family)).new_game(2, 1)
+    game.runner.plain = False
+    assert game.runner.ready() is not None
+    while game.decision is not None:
+        game.apply(game.decision.options[0])
+    assert game.runner.bailouts == 0
+    module = game.runner.module
+    assert module is not None
+    assert not module.builder.left_out

@@ -8,9 +8,9 @@ from interpreter.base.source import SourceFile, Span
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.helpers import LIST, Helper, Signature, helpers
 from interpreter.compiler.ir.printer import text_of
-from interpreter.engine.ruleset import load
 from interpreter.language.builtins import BUILTINS
 from interpreter.language.types import INT
+from interpreter.loading.load import load
 from interpreter.play.table_module import module_forms, rule_of
 from tests.compiler.ir_verifier import check_function, signatures_of
 

@@ -11,10 +11,10 @@ import pytest
 from interpreter.bots.player import Stream
 from interpreter.bots.registry import bots_of
 from interpreter.engine.determinization import Worlds
-from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.game import Game, Ruleset
 from interpreter.engine.views import Spoken
 from interpreter.language.types import LINK, NODE, PLACE, SEAT, CardType, KindType, ZoneType
+from interpreter.loading.load import load
 from interpreter.play.module_export import standalone
 from interpreter.reading.files import Shelf, shelf_for
 from interpreter.simulate.simulation import WholeGames, finished, played

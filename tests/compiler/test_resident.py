@@ -17,14 +17,12 @@ from interpreter.bots.compiled_bots import announce
 from interpreter.bots.player import Stream
 from interpreter.bots.policy import PolicyBot
 from interpreter.bots.registry import policies_for
-from interpreter.compiler.wasm import instance
-from interpreter.compiler.wasm.instance import knows_unchecked
 from interpreter.engine.decision import Decision
-from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.game import Game, Ruleset
 from interpreter.kernel.chance import Scripted, Seeded
 from interpreter.kernel.listeners import listen
 from interpreter.kernel.state import State
+from interpreter.loading.load import load
 from interpreter.lowering.constants import RuleFailure
 from interpreter.play.match import streams_for
 from tests.small import loaded, write
@@ -328,15 +326,22 @@ def test_a_game_goes_on_at_another_table() -> None:
     assert fast.digest() != moved.digest()
 
 
+def with_wasmtime() -> Any:
+    pytest.importorskip("wasmtime")
+    from interpreter.compiler.wasm import with_wasmtime
+
+    return with_wasmtime
+
+
 def test_the_call_without_checks_is_that_of_the_wasmtime_that_is_tested() -> None:
     """Where another version has another one, games are slower, and this fails: look at `knows_unchecked` then."""
     constraints = (Path(__file__).parents[2] / "constraints.txt").read_text(encoding="utf-8")
     assert f"wasmtime=={version('wasmtime')}" in constraints.split()
-    assert knows_unchecked()
+    assert with_wasmtime().knows_unchecked()
 
 
 def test_ordinary_calls_play_the_same_games(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(instance, "knows_unchecked", lambda: False)
+    monkeypatch.setattr(with_wasmtime(), "knows_unchecked", lambda: False)
     pair.cache_clear()
     fast, plain = begun("goofspiel", 3, 4)
     chance = random.Random(5)

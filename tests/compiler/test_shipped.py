@@ -9,7 +9,7 @@ from interpreter.bots.hidden_reads import groups_peeked
 from interpreter.bots.registry import policies_for
 from interpreter.compiler.codegen.module_builder import ModuleBuilder
 from interpreter.compiler.wasm.assemble import built
-from interpreter.engine.ruleset import load
+from interpreter.loading.load import load
 from interpreter.reading.files import shelf_for
 from interpreter.reading.ruleset_files import can_have, ids_of, rulesets_of
 

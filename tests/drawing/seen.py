@@ -95,9 +95,9 @@ def seen(svg: str) -> Seen:
         width=float(root.get("width", "")),
         height=float(root.get("height", "")),
         discs=[(_words(e.find("title")), *_disc(e), e.get("fill", "")) for e in of("node")],
-        fields=[points_of(e.get("d", "")) for land in of("land") for e in land],
+        fields=[_field(e, root) for land in of("land") for e in land],
         links=[points_of(e.get("d", "")) for e in of("link")],
-        names=[(_words(e), _text(e)) for e in of("name")],
+        names=[(_words(e), _text(e, names)) for names in of("names") for e in names],
         tags=[(_words(e), box) for (_, box), e in zip(tags, of("cost"), strict=True)],
         places=[_centre(e) for e in of("place")],
         pieces=[(_words(e), (float(e.get("x", "")), float(e.get("y", "")) - 4.6)) for e in of("owner")],
@@ -106,13 +106,22 @@ def seen(svg: str) -> Seen:
     )
 
 
+def _field(element: ElementTree.Element, root: ElementTree.Element) -> list[Point]:
+    """Return the corners of a field: those of its path, or of the first one in the symbol that it uses."""
+    if element.tag == "path":
+        return points_of(element.get("d", ""))
+    symbol = next(e for e in root.iter("g") if f"#{e.get('id')}" == element.get("href"))
+    dx, dy = (float(element.get(key, "")) for key in ("x", "y"))
+    return [(x + dx, y + dy) for x, y in points_of(symbol[0].get("d", ""))]
+
+
 def _words(element: ElementTree.Element | None) -> str:
     assert element is not None
     return element.text or ""
 
 
 def _centre(circle: ElementTree.Element) -> Point:
-    return float(circle.get("cx", "")), float(circle.get("cy", ""))
+    return float(circle.get("cx", 0)), float(circle.get("cy", 0))
 
 
 def _disc(node: ElementTree.Element) -> tuple[Point, float]:
@@ -129,10 +138,11 @@ def _rectangle(rect: ElementTree.Element) -> Rectangle:
     return x, y, x + width, y + height
 
 
-def _text(text: ElementTree.Element) -> Rectangle:
-    """Return the rectangle of a line of text: ascenders take three quarters of its size, descenders a quarter."""
-    x, y, size, width = (float(text.get(key, "")) for key in ("x", "y", "font-size", "textLength"))
-    assert text.get("text-anchor") == "middle"
+def _text(text: ElementTree.Element, names: ElementTree.Element) -> Rectangle:
+    """Return the rectangle of a name: ascenders take three quarters of its size, descenders a quarter."""
+    x, y, width = (float(text.get(key, "")) for key in ("x", "y", "textLength"))
+    size = float(names.get("font-size", ""))
+    assert names.get("text-anchor") == "middle"
     return x - width / 2, y - 0.75 * size, x + width / 2, y + 0.24 * size
 
 

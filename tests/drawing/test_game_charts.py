@@ -13,7 +13,7 @@ import pytest
 from interpreter.base.extras import Unavailable
 from interpreter.bots.registry import bots_of
 from interpreter.drawing.game_charts import Chart, binned, charts_of, check_charts, png_of, svg_of
-from interpreter.engine.ruleset import load
+from interpreter.loading.load import load
 from interpreter.pages.games_report import caption_of, games_page
 from interpreter.pages.html import html_of
 from interpreter.simulate.simulation import simulate

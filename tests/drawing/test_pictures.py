@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from cmath import rect
 from collections import Counter
 from collections.abc import Sequence
-from math import sqrt
+from math import pi, sqrt
 from pathlib import Path
+from time import process_time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,9 +18,22 @@ from msgspec.structs import replace
 import interpreter
 from interpreter.base.diagnostics import RulesetError
 from interpreter.drawing.board import drawn
-from interpreter.drawing.colours import colours_for
-from interpreter.drawing.picture import Picture, Piece, Slot, Spot, Tie, picture_of, unplayed
+from interpreter.drawing.colours import SEATS, colours_for
+from interpreter.drawing.picture import (
+    Heap,
+    Laid,
+    Picture,
+    Piece,
+    Slot,
+    Spot,
+    Tie,
+    picture_of,
+    unplayed,
+    without_pieces,
+)
 from interpreter.drawing.plan import arranged
+from interpreter.engine.game import Game
+from tests.drawing.grids import MEADOWS, meadows
 from tests.drawing.seen import Seen, seen
 from tests.maps.test_maps import MAPS, graph_of, regions_of, ruleset_with
 from tests.play.toy import changed
@@ -161,6 +177,131 @@ def test_on_a_grid_nodes_stay_where_they_are_as_fields_that_touch(at: list[tuple
     moved = [(centre - plan.centres[0]) * at[1][0] / step for centre in plan.centres]
     assert [(each.real, each.imag) for each in moved] == [pytest.approx(each) for each in at]
     assert [area(field) / step**2 for field in seen(drawn(found)).fields] == [pytest.approx(size, rel=0.02)] * len(at)
+
+
+def laid(game: Game) -> Game:
+    """A game in which the first seat has laid a card, turned to the east, and put a man at its north."""
+    option = game.decision.options[0].as_dict() if game.decision is not None else {}
+    game.apply({**option, "turn": "east"})
+    game.apply({"do": "stand", "place": {"plot": option["plot"], "place": 2}})
+    return game
+
+
+def test_a_card_lies_turned_on_its_field_in_the_colours_of_its_face() -> None:
+    game = laid(interpreter.load(MEADOWS).new_game(2, chance={"bag": [[1, 2, 3, 3, 4, 1, 2, 2, 4, 4, 1, 2]]}))
+    found = picture_of(game)
+    wood, field, road = (colours_for([word])[word] for word in ("green", "yellow", "brown"))
+    (spot,) = (spot for spot in found.spots if spot.laid is not None and spot.laid.turn)
+    assert spot.laid == Laid("2", (wood, wood, road, road), 0.25, "2 east")
+    (first,) = (spot.laid for spot in found.spots if spot.laid is not None and not spot.laid.turn)
+    assert first.colours == (wood, field, road, field)
+    svg = drawn(found)
+    assert svg.count("rotate(90)") == 1
+    parts = re.findall(r'<path d="M0 0[^"]*" fill="([^"]*)"', svg)
+    assert parts == [wood, road, road, field, road, field]  # the first side is the ground of its card
+    assert without_pieces(found).spots == picture_of(unplayed(game.ruleset)).spots
+
+
+def test_tokens_lie_on_their_field_with_their_number_in_the_colour_of_their_kind(tmp_path: Path) -> None:
+    path = meadows(tmp_path, "{card: node.laid}", "{tokens: node.eggs}")
+    family = path.parent / "family.yaml"
+    text = family.read_text(encoding="utf-8")
+    text = text.replace("graph:\n", "tokens: {egg: {green: open, brown: open}}\ngraph:\n")
+    text = text.replace("  holds:\n    laid:", "  holds:\n    eggs: {pool: egg, start: EGGS}\n    laid:")
+    eggs = '"2 of brown + plot.column of green if plot.row * plot.column == 1 else 1 of brown"'
+    family.write_text(text.replace("EGGS", eggs), encoding="utf-8")
+    found = picture_of(interpreter.load(path).new_game(2))
+    green, brown = (colours_for([word])[word] for word in ("green", "brown"))
+    assert found.spots[0].heaps == (Heap(1, green, "green"), Heap(2, brown, "brown"))
+    assert {spot.heaps for spot in found.spots[1:]} == {(Heap(1, brown, "brown"),)}
+    assert found.legend == (("green", green), ("brown", brown))
+    svg = drawn(found)
+    assert re.findall(r'class="heap"[^>]*>(\d)', svg) == ["1", "2", "1"]  # alike heaps are one symbol
+    assert seen(svg).legend[:2] == ["green", "brown"]
+    assert without_pieces(found).spots[0].heaps == ()
+    family.write_text(text.replace("EGGS", f"{eggs}, seen: no one"), encoding="utf-8")
+    assert not any(spot.heaps for spot in picture_of(interpreter.load(path).new_game(2), 0).spots)
+
+
+def test_tokens_lie_on_their_place_below_the_piece(tmp_path: Path) -> None:
+    path = meadows(
+        tmp_path, "{side: place.side, piece: place.piece}", "{side: place.side, piece: place.piece, tokens: place.eggs}"
+    )
+    family = path.parent / "family.yaml"
+    text = family.read_text(encoding="utf-8").replace("graph:\n", "tokens: {egg: {green: open, brown: open}}\ngraph:\n")
+    eggs = 'holds: {eggs: {pool: egg, start: "place.number of brown if place.side == east else 0 of brown"}}'
+    family.write_text(text.replace("{side: direction?}", f"{{side: direction?, {eggs}}}"), encoding="utf-8")
+    game = interpreter.load(path).new_game(2)
+    found, brown = picture_of(game), colours_for(["green", "brown"])["brown"]
+    assert {slot.heaps for spot in found.spots for slot in spot.slots if slot.side == 0.25} == {
+        (Heap(3, brown, "brown"),)
+    }
+    assert not any(slot.heaps for spot in found.spots for slot in spot.slots if slot.side != 0.25)
+    assert {slot.piece is not None for spot in found.spots for slot in spot.slots if slot.heaps} == {True, False}
+    assert re.findall(r'class="heap"[^>]*>(\d)', drawn(found)) == ["3"]  # alike heaps are one symbol
+    assert found.legend[0] == ("brown", brown)
+    assert not any(slot.heaps for spot in without_pieces(found).spots for slot in spot.slots)
+
+
+def test_what_nobody_may_see_of_a_card_is_not_drawn(tmp_path: Path) -> None:
+    path = meadows(tmp_path, "laid: {zone: tile, most: 1}", "laid: {zone: tile, most: 1, seen: no one}")
+    found = picture_of(interpreter.load(path).new_game(2), 0)
+    assert [spot.laid for spot in found.spots if spot.laid is not None] == []
+
+
+@pytest.mark.parametrize(
+    ("at", "sides", "found"),
+    [
+        ([(0, 0), (10, 0), (0, 10)], 4, [-1j, 1, 1j, -1]),
+        ([(0, 0), (10, 0), (0, 10)], 8, [-1j, 1 - 1j, 1, 1 + 1j, 1j, -1 + 1j, -1, -1 - 1j]),
+        ([(0, 0), (20, 0), (10, 17)], 6, [rect(1, pi / 3 * turn) for turn in range(-1, 5)]),
+        ([(0, 0), (0, 20), (17, 10)], 6, [rect(1, pi / 3 * (turn - 1.5)) for turn in range(6)]),
+    ],
+)
+def test_places_lie_at_sides_and_corners_of_their_field(
+    at: list[tuple[int, int]], sides: int, found: list[complex]
+) -> None:
+    slots = (*(Slot("", None, None, side / sides) for side in range(sides)), Slot("", None, None))
+    spots = tuple(Spot(str(number), "", None, False, point, slots) for number, point in enumerate(at))
+    plan = arranged(Picture("", spots, (), (), (), grid=True))
+    assert plan.field is not None
+    inside = plan.field.step / 2 - plan.size * 8.5
+    *beside, middle = (place - plan.centres[1] for place in plan.slots[1])
+    assert middle == pytest.approx(0)
+    assert [place / (inside - 3) for place in beside] == [pytest.approx(each, abs=1e-6) for each in found]
+    apart = [abs(one - other) for number, one in enumerate(plan.slots[1]) for other in plan.slots[1][:number]]
+    assert min(apart) > plan.size * 17
+
+
+def test_fields_that_touch_need_no_line_and_names_lie_in_them() -> None:
+    for name in ("sides", "corners", "hex"):
+        found = picture_of(unplayed(interpreter.load(CASES / "grids" / f"{name}.yaml")))
+        assert found.ties == ()
+        image = seen(drawn(found))
+        assert len(image.fields) == len(image.names) == 20
+        for corners, (_, box) in zip(image.fields, image.names, strict=True):
+            assert min(x for x, _ in corners) < box[0] < box[2] < max(x for x, _ in corners)
+            assert min(y for _, y in corners) < box[1] < box[3] < max(y for _, y in corners)
+
+
+def test_seats_and_kinds_have_their_colours_on_nodes(tmp_path: Path) -> None:
+    for colour, want in (
+        ("seats[node.column mod 2]", list(SEATS[:2])),
+        ("wood if node.column mod 2 == 0 else road", [colours_for([word])[word] for word in ("green", "brown")]),
+    ):
+        path = meadows(tmp_path, "{card: node.laid}", f'{{card: node.laid, colour: "{colour}"}}')
+        found = picture_of(interpreter.load(path).new_game(2))
+        assert [colour for _, colour in found.legend] == want
+
+
+def test_a_large_board_is_small_and_drawn_at_once(tmp_path: Path) -> None:
+    game = laid(interpreter.load(meadows(tmp_path, wide=True)).new_game(2))
+    start = process_time()
+    svg = drawn(picture_of(game))
+    assert process_time() - start < 0.5
+    assert svg.count('class="place"') == 1  # alike places are one symbol
+    assert len(seen(svg).fields) == 441
+    assert len(svg) < 100_000
 
 
 def test_a_link_between_nodes_on_one_line_keeps_off_those_between() -> None:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 from threading import Timer
-from typing import Any
+from typing import IO, Any
 
 __all__ = ["OVERLAY", "Client", "place"]
 
@@ -41,11 +41,12 @@ def place(text: str, piece: str, offset: int = 0, number: int = 0) -> dict[str, 
 class Client:
     """One session. ``diagnostics`` are the last ones that the server sent, by path."""
 
-    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+    def __init__(self, folder: Path, environment: dict[str, str], log: IO[bytes] | None = None) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "interpreter", "lsp"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=log,
             env=environment,
             cwd=folder,
         )

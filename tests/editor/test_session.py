@@ -35,9 +35,11 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def client(root: Path) -> Iterator[Client]:
     path = os.pathsep.join([str(TOP), os.environ.get("PYTHONPATH", "")])
-    session = Client(root, {**os.environ, "PYTHONPATH": path})
-    yield session
-    assert session.end() == 0
+    with (root / "log").open("wb") as log:
+        session = Client(root, {**os.environ, "PYTHONPATH": path}, log)
+        yield session
+        assert session.end() == 0
+    assert "Traceback" not in (root / "log").read_text(), "a refusal is no failure of the server"
 
 
 @pytest.fixture
@@ -157,7 +159,7 @@ def test_definition(client: Client, overlay: Path, piece: str, offset: int, file
         ("base(who) + bonus(who)", "let many = bonus(", ["who"]),
         ("cites: [GO-1]", "cites: [GO", ["GO-1"]),
         ("wraps: goofspiel", "wraps: ", ["common/auction", "goofspiel"]),
-        ("    cites: [GO-1]\n", "    c\n", ["about", "cites", "does"]),
+        ("    cites: [GO-1]\n", "    c\n", ["about", "cites", "discloses"]),
     ],
 )
 def test_completion_of_a_text_that_cannot_be_read(
@@ -237,6 +239,67 @@ def test_layout_and_outline(client: Client, overlay: Path) -> None:
     assert [(each["name"], [child["name"] for child in each["children"]]) for each in outline] == [
         ("goofspiel/handy", []),
         ("rules", ["bid_of", "bonus(who) -> int"]),
+    ]
+
+
+def test_a_remedy_is_applied(client: Client, overlay: Path) -> None:
+    text = OVERLAY.replace("who.spent", "who.spend")
+    client.change(overlay, text)
+    [told] = client.wait_for_codes(overlay, ["E304"])
+    document, context = {"uri": overlay.as_uri()}, {"diagnostics": [told]}
+    params = {"textDocument": document, "range": told["range"], "context": context}
+    [action] = client.ask("textDocument/codeAction", params)
+    assert (action["title"], action["kind"]) == ("Write `spent`", "quickfix")
+    assert action["diagnostics"] == [told]
+    edit = {"range": told["range"], "newText": "spent"}
+    assert action["edit"] == {"changes": {overlay.as_uri(): [edit]}}
+    nowhere = {"line": 0, "character": 0}
+    assert client.ask("textDocument/codeAction", {**params, "range": {"start": nowhere, "end": nowhere}}) == []
+    client.change(overlay, f"# another line\n{text}")
+    assert client.ask("textDocument/codeAction", params) == []  # until the new text is checked
+    client.change(overlay, OVERLAY)
+    client.wait_for_codes(overlay, [])
+
+
+def test_what_is_shown_beside_the_text(client: Client, overlay: Path, root: Path) -> None:
+    client.wait_for_codes(overlay, [])
+    document = {"textDocument": {"uri": overlay.as_uri()}}
+    [covers, cited] = client.ask("textDocument/codeLens", document)
+    assert (covers["command"]["title"], covers["range"]["start"]["line"]) == ("wraps bid_of of goofspiel", 6)
+    assert covers["command"]["command"] == "regelwerk.go"
+    assert covers["command"]["arguments"][0]["uri"] == (root / "goofspiel" / "family.yaml").as_uri()
+    assert cited["command"]["title"] == "1 statement, 1 without a scenario"
+    whole = {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}
+    hints = client.ask("textDocument/inlayHint", {**document, "range": whole})
+    assert [(each["label"], each["position"]) for each in hints] == [
+        (" The bid is the value …", place(OVERLAY, "GO-1]", 4)),
+        (": seat", place(OVERLAY, "bonus(who)", 9, 1)),
+    ]
+    folds = client.ask("textDocument/foldingRange", document)
+    assert [(each["startLine"], each["endLine"]) for each in folds] == [(5, 11), (6, 10), (9, 10)]
+    found = client.ask("workspace/symbol", {"query": "BONUS"})
+    assert [(each["name"], each["containerName"]) for each in found] == [("bonus(who) -> int", "rules")]
+
+
+def test_tokens_are_packed_as_the_protocol_does(client: Client, overlay: Path) -> None:
+    data = client.ask("textDocument/semanticTokens/full", {"textDocument": {"uri": overlay.as_uri()}})["data"]
+    legend = client.capabilities["semanticTokensProvider"]["legend"]["tokenTypes"]
+    lines = [line.encode("utf-16-le") for line in OVERLAY.split("\n")]
+    line = column = 0
+    words = []
+    for down, right, length, kind, declares in zip(*(iter(data),) * 5, strict=True):
+        line, column = line + down, right if down else column + right
+        word = lines[line][2 * column : 2 * (column + length)].decode("utf-16-le")
+        words.append((word, legend[kind], declares))
+    assert words[-8:] == [
+        ("bonus", "function", 1),
+        ("who", "parameter", 1),
+        ("int", "keyword", 0),
+        ("about", "property", 0),
+        ("is", "property", 0),
+        ("count", "function", 0),
+        ("who", "parameter", 0),
+        ("spent", "property", 0),
     ]
 
 

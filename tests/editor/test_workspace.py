@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 import shutil
+from itertools import pairwise
 from pathlib import Path
+from time import process_time
 
 import pytest
 
 from interpreter.editor.completion import complete
-from interpreter.editor.navigation import Answers
+from interpreter.editor.lenses import lenses
+from interpreter.editor.navigation import Answers, Place
 from interpreter.editor.rename import rename
+from interpreter.editor.tokens import tokens
 from interpreter.editor.workspace import Desk
 from tests.editor.client import OVERLAY
 
@@ -123,6 +127,27 @@ def test_the_rules_of_a_file_of_scenarios_are_found_and_renamed_in_it(overlay: P
         assert len(rename(answers, path, at, "other")) == uses
 
 
+def test_what_things_hold_is_found_and_renamed_without_its_owner() -> None:
+    path = Path(__file__).parents[1] / "cases" / "tiles" / "family.yaml"
+    text = path.read_text(encoding="utf-8")
+    answers = Answers(Desk())
+    for use, declared in (
+        ("plot.owner", "owner: {value: seat?"),
+        ("tile.gold", "gold: {pool"),
+        ("land.ruler", "ruler: {"),
+    ):
+        word = use.partition(".")[2]
+        at = text.index(use) + len(use) - 1
+        (place,) = answers.definition(path, at)
+        assert place.span.start == text.index(declared)
+        places = rename(answers, path, text.index(declared), "other")
+        uses = [match.start() + 1 for match in re.finditer(rf"(\.| (?={word}: {{)){word}\b", text)]
+        assert [each.span.start for each in places if each.path == path.resolve()] == uses
+        hover = answers.hover(path, at)
+        assert hover is not None
+        assert f"{use}: " in hover[0]
+
+
 ADDED = """\
 language: 2
 overlay: goofspiel/added
@@ -142,3 +167,70 @@ def test_what_a_decision_gives_is_no_name_of_the_ruleset(overlay: Path) -> None:
     mention = answers.mention(path, ADDED.index("bid:") + 1)
     assert mention is not None
     assert (mention.meaning.section, mention.declares) == ("decisions", True)
+
+
+def test_lenses_say_what_the_rulesets_on_the_desk_make_of_a_declaration() -> None:
+    family, editions = TOP / "rulesets" / "power-grid" / "family.yaml", ("2004", "2018")
+    desk = Desk()
+    answers = Answers(desk)
+    for name in editions:
+        edition = family.parent / "editions" / f"{name}.yaml"
+        desk.home(edition)  # as a check does
+    titles: dict[str, list[str]] = {}
+    for lens in lenses(answers, family):
+        titles.setdefault(lens.span.text, []).append(lens.title)
+    assert titles["plant_limit"] == ["10 statements, proved", "changed by 2018"]
+    limit = next(lens for lens in lenses(answers, edition) if lens.span.text == "plant_limit")
+    assert (limit.title, limit.command) == ("amends plant_limit of power-grid", "go")
+    assert isinstance(limit.about, Place)
+    assert (limit.about.path, limit.about.span.text) == (family, "plant_limit")
+    scenarios = family.parent / "scenarios" / "auction.yaml"
+    assert {(lens.title, lens.command, lens.about == lens.span.text) for lens in lenses(answers, scenarios)} == {
+        ("run", "run", True)
+    }
+
+
+def test_tokens_of_a_large_family_take_less_than_a_tenth_of_a_second() -> None:
+    path = TOP / "rulesets" / "power-grid" / "family.yaml"
+    text = path.read_text(encoding="utf-8")
+    desk = Desk()
+    answers = Answers(desk)
+    times = []
+    for number in range(5):
+        desk.write(path, text.replace("\nrules:", f"\nrules:\n  typed() -> int: {number}", 1))
+        desk.home(path)  # as the check does, whose result is kept
+        start = process_time()
+        found = [*tokens(answers, path)]
+        times.append(process_time() - start)
+        assert len(found) > 3_000
+        assert all(one[0].end <= other[0].start for one, other in pairwise(found))
+    assert sorted(times)[2] < 0.2  # 0.09 s on an idle machine
+
+
+def test_positions_count_letters_as_the_editor_has_them() -> None:
+    """A letter of two characters is one in the text of the checker."""
+    pytest.importorskip("pygls")
+    from interpreter.base.source import SourceFile
+    from interpreter.editor.server import offset_at, position_of
+
+    file = SourceFile("town.yaml", "a: b\ne\u0301e\u0301𝒳: Que\u0301bec\n")
+    assert file.text == "a: b\néé𝒳: Québec\n"
+    for offset in range(len(file.text)):
+        assert offset_at(file, position_of(file, offset)) == offset
+    at = position_of(file, file.text.index("bec"))
+    assert (at.line, at.character) == (1, 12)
+
+
+def test_files_elsewhere_are_checked_with_the_rulesets_that_are_shipped(tmp_path: Path) -> None:
+    """In each of them, also in those that one file makes of many maps."""
+    overlay = tmp_path / "power-grid" / "overlays" / "dear.yaml"
+    overlay.parent.mkdir(parents=True)
+    overlay.write_text(
+        "language: 2\noverlay: power-grid/dear\ntitle: Dear\nover: [power-grid/2018]\nrules:\n"
+        "  place_price(who, city) -> int: {wraps: power-grid, is: 'base(who, city) + 1'}\n"
+    )
+    desk = Desk()
+    homes = desk.homes(overlay)
+    assert len({home.document.id for home in homes}) == len(homes) > 2 * len(desk.examples(overlay)) > 0
+    assert all(home.is_good for home in homes)
+    assert [dict(found) for found in desk.check(overlay)][-1] == {overlay: []}

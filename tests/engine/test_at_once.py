@@ -10,8 +10,8 @@ import pytest
 
 from interpreter.bots.player import Stream
 from interpreter.engine.determinization import Worlds
+from interpreter.engine.game import Ruleset
 from interpreter.engine.refusal import IllegalMove
-from interpreter.engine.ruleset import Ruleset
 from interpreter.play.game_records import Recorder, read_saved_game, replay_game
 from tests.compiler.pair import Pair, play
 from tests.small import examined, loaded, write

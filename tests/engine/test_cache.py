@@ -6,6 +6,7 @@ import json
 import marshal
 import os
 import pickle
+import re
 import shutil
 import subprocess
 import sys
@@ -19,18 +20,23 @@ from interpreter.authoring.validation import validate
 from interpreter.base import paths
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.source import Excerpt, SourceFile
-from interpreter.bots.registry import bots_of
+from interpreter.bots import registry
+from interpreter.bots.registry import bots_of, policies_for
 from interpreter.cli.main import cli
 from interpreter.compiler.wasm import module
 from interpreter.compiler.wasm import runner as compiled
-from interpreter.engine import cache
-from interpreter.engine import ruleset as rulesets
-from interpreter.engine.cache import kept_trees
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine import cache, kept_texts
+from interpreter.engine.game import Ruleset
+from interpreter.engine.kept_texts import kept_trees
+from interpreter.engine.views import BoardTable, Line
 from interpreter.explain.names import explain
 from interpreter.language import parse
 from interpreter.language.parse import remembered
+from interpreter.language.preferences import Policy
+from interpreter.loading import load as rulesets
+from interpreter.loading.load import load
 from interpreter.play.match import Match
+from interpreter.play.narration import Narrator
 from interpreter.reading import schema, yaml
 from interpreter.reading.files import Shelf, shelf_for
 from interpreter.reading.yaml import Mapping, read_yaml
@@ -88,7 +94,7 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What was read and checked, and did not come from the cache."""
     found: list[str] = []
     thorough = rulesets._load
-    monkeypatch.setattr(rulesets, "kept_trees", remembered)  # what is kept of texts is tested by itself
+    monkeypatch.setattr(kept_texts, "kept_trees", remembered)  # what is kept of texts is tested by itself
 
     def counted(name: str | Path, *rest: Any) -> Ruleset:
         found.append(str(name))
@@ -178,20 +184,83 @@ def test_nowhere_comes_back(kept: Path, loads: list[str]) -> None:
     assert first.stdout == second.stdout
 
 
-def test_a_game_from_the_cache_reads_no_file(kept: Path, own: Path) -> None:
-    script = """
-import sys, resource, interpreter
-interpreter.load("spoof").new_game(3, 1)
-heavy = {"yaml", "lark", "jsonschema", "interpreter.language.check", "interpreter.reading.yaml"}
-heavy |= {"interpreter.sections.documents", "interpreter.sections.vocabulary"}
-print(sorted(heavy & set(sys.modules)))
+UNUSED = re.compile(
+    r"(yaml|lark|jsonschema|referencing|wasmtime|interpreter\.(sections|compiler\.(codegen|passes|ir|wasm\.module)"
+    r"|language\.(check|declare|grammar|nodes|parse|resolve)|reading\.(compose|files|schema|yaml)"
+    r"|bots\.(policies|search)|engine\.(kept_texts|determinization)|hidden\.secrecy|loading\.pipeline))"
+)
+"""What a game of bots from the cache does not import: readers, the checker, the code generator, analyses."""
+
+
+@pytest.mark.parametrize(
+    "plays",
+    [
+        'import interpreter; interpreter.load("spoof").new_game(3, 1)',
+        'from interpreter.cli.main import main; sys.argv[1:] = ["run", "spoof", "--seed", "1"]; main()',
+    ],
+)
+def test_a_game_from_the_cache_reads_no_file(kept: Path, own: Path, plays: str) -> None:
+    script = f"""
+import sys
+try:
+    {plays}
+except SystemExit as end:
+    assert not end.code
+print(*sys.modules)
 """
-    outputs = [
+    told = [
         subprocess.run([sys.executable, "-c", script], cwd=TOP, capture_output=True, text=True, check=True).stdout
         for _ in range(2)
     ]
-    assert "yaml" in outputs[0]
-    assert outputs[1] == "[]\n"
+    first, second = (list(filter(UNUSED.match, each.splitlines()[-1].split())) for each in told)
+    assert "yaml" in first
+    assert second == []
+    assert ("sensible" in told[1]) == ("run" in plays)
+
+
+def test_policies_come_back_until_what_they_were_read_from_changes(
+    kept: Path, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checks: list[str] = []
+    thorough = registry._checked
+
+    def counted(ruleset: Ruleset, weights: dict[str, int]) -> dict[str, Policy]:
+        checks.append(ruleset.id)
+        return thorough(ruleset, weights)
+
+    monkeypatch.setattr(registry, "_checked", counted)
+    file = own / "spoof" / "policies" / "sensible.yaml"
+
+    def read(expected: int, *, anew: bool = True) -> dict[str, Policy]:
+        if anew:  # as another process does
+            registry._known.clear()
+        checks.clear()
+        policies = policies_for(load("spoof") if anew else ruleset)
+        assert len(checks) == expected
+        return policies
+
+    ruleset = load("spoof")
+    first = read(1)
+    assert read(0) == first
+    assert read(0)["sensible"].weights == (("more", 2),)
+    ruleset = load("spoof")
+    assert read(0, anew=False) is read(0, anew=False)
+    change(file, "more: 2", "more: 3")
+    assert read(1, anew=False)["sensible"].weights == (("more", 3),)
+    assert read(0)["sensible"].weights == (("more", 3),)
+    assert policies_for(ruleset, {"more": 7})["sensible"].weights == (("more", 7),)
+    assert read(0)["sensible"].weights == (("more", 3),)
+    other = file.with_name("other.yaml")
+    other.write_text(file.read_text("utf-8").replace("sensible", "other"), encoding="utf-8")
+    assert "other" in read(1)
+    other.unlink()
+    assert read(1).keys() == first.keys()
+    change(own / "spoof" / "family.yaml", "sum(p.value for p in who.won)", "sum(p.value + 1 for p in who.won)")
+    assert read(1).keys() == first.keys()
+    change(file, "at_stake() >=", "at_steak() >=")
+    for _ in range(2):
+        with pytest.raises(RulesetError, match="at_steak"):
+            read(1)
 
 
 def test_warnings_come_back(kept: Path, own: Path, loads: list[str]) -> None:
@@ -600,6 +669,19 @@ def test_a_module_is_kept_for_players_and_policies(kept: Path, made: list[str]) 
     assert made == ["sensible", "sensible bench", "sensible"]
 
 
+def test_a_game_that_is_narrated_loads_no_module(kept: Path, made: list[str]) -> None:
+    """Only the plain form writes the log that somebody listens to."""
+    silent = story(load("goofspiel"))
+    ruleset, lines = load("goofspiel"), list[Line | BoardTable]()
+    narrator = Narrator(lines.append)
+    match = Match(ruleset, bots_of("sensible", ruleset, 4), 7, watchers=[narrator])
+    match.play()
+    narrator.flush()
+    assert [str(line) for line in lines if isinstance(line, Line)] == silent
+    assert match.game.runner.compiled is None
+    assert made == ["sensible"]
+
+
 def test_modules_are_not_kept_where_the_cache_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REGELWERK_CACHE", "off")
     modules = cache.Modules("digest")
@@ -631,7 +713,7 @@ def test_texts_of_unchanged_files_are_not_parsed_again(kept: Path, own: Path, mo
     assert (messages(), parsed) == (right, [])
     change(family, "sum(p.value for p in who.won)", "sum(p.value for p in who.wom)")
     wrong = messages()
-    assert wrong[0].startswith("spoof/family.yaml:106:")
+    assert wrong[0].startswith("spoof/family.yaml:104:")
     assert set(parsed) == {"spoof/family.yaml"}
     assert messages() == wrong  # places of what came back are right, too
     damaged = [path for path in entries(kept) if path.write_bytes(path.read_bytes()[:-1])]

@@ -21,16 +21,17 @@ import pytest
 import yaml
 
 from interpreter.base.diagnostics import RulesetError, render
-from interpreter.engine.game import Game
-from interpreter.engine.pipeline import examine
+from interpreter.engine.game import Game, Ruleset
 from interpreter.engine.refusal import IllegalMove
-from interpreter.engine.ruleset import Ruleset, find, load
 from interpreter.engine.views import board_of
+from interpreter.hidden.sight import may_see
 from interpreter.kernel.state import State
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.parse import parse_condition
 from interpreter.language.resolve import Names
 from interpreter.language.scope import Frame
+from interpreter.loading.load import find, load
+from interpreter.loading.pipeline import examine
 from interpreter.lowering.constants import RuleFailure
 from interpreter.reading.compose import compose
 from tests.compiler.pair import FOLDER, SHELF
@@ -411,7 +412,7 @@ def with_hidden_cards_swapped(game: Game, player: int, rng: random.Random) -> Ga
 
     def is_hidden(zone: int) -> bool:
         group = groups[census.layout.owner_of(zone)[0]]
-        return player not in constants.seen_by.get(zone, (player,)) and group.top_shows is None
+        return not may_see(constants.seats_of(game.state, zone), player) and group.top_shows is None
 
     state = game.state
     zones = [zone for zone in census.zones if zone not in census.piled and is_hidden(zone)]

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from interpreter.bots.planless import RandomBot
-from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Game, Ruleset
 from interpreter.kernel.chance import Scripted
 from interpreter.play.game_records import Recorder, read_saved_game, replay_game
 from interpreter.play.match import Match

@@ -20,6 +20,7 @@ from interpreter.engine.views import lines_since
 from interpreter.lowering.constants import RuleFailure
 from tests.hiding import Writer, game_of
 from tests.looks import known_apart
+from tests.support import ENVELOPES
 
 # --- a guess at something hidden -------------------------------------------------------------------------------------
 
@@ -308,6 +309,7 @@ def test_in_random_rules_a_seat_foresees_only_what_hidden_things_do_not_change(t
 @pytest.mark.parametrize(
     ("ruleset", "overlays", "players"),
     [
+        (ENVELOPES, (), 3),
         ("goofspiel", (), 3),
         ("bsw-germany", (), 3),
         ("germany-2018", (), 4),

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from interpreter.engine.game import Ruleset
 from interpreter.engine.refusal import IllegalMove
-from interpreter.engine.ruleset import Ruleset
 from interpreter.explain.legality import conditions_of
 from interpreter.language.types import INT, ListType
 from tests.small import loaded, write

@@ -12,9 +12,9 @@ import pytest
 from interpreter.authoring.validation import validate
 from interpreter.base.diagnostics import RulesetError
 from interpreter.engine.decision import Option
-from interpreter.engine.game import Game
+from interpreter.engine.game import Game, Ruleset
 from interpreter.engine.queries import value_of
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.loading.load import load
 from interpreter.reading.files import Shelf
 from interpreter.simulate.measurements import taken
 from tests.small import write

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
 from interpreter.language.types import NODE
 from interpreter.play.match import streams_for
+from tests.small import loaded, write
 
 STRANGE: list[Any] = [None, -1, 0, 10**9, True, "", "nobody", [], {}, 3.5, "stage_3", ["coal"], {"coal": -1}]
 
@@ -118,6 +120,16 @@ def test_what_is_wrong_with_a_value_is_said_in_the_words_of_the_family() -> None
     names = interpreter.load("germany-2018").names
     with pytest.raises(ValueError, match="got 'Esen', want a city; did you mean `Essen`"):
         names.value("Esen", NODE)
+
+
+def test_a_name_that_is_a_number_is_text(tmp_path: Path) -> None:
+    path = write(tmp_path)
+    isles = path.parent / "maps" / "isles.yaml"
+    isles.write_text(isles.read_text(encoding="utf-8").replace("Ayr", "7"), encoding="utf-8")
+    names = loaded(path).names
+    assert names.value("7", NODE) == 0
+    with pytest.raises(ValueError, match=r"got 7, want a town; write \"7\" in quotes"):
+        names.value(7, NODE)
 
 
 @pytest.mark.parametrize("choice", ["offer", None, 7, ["offer"]])

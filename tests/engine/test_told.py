@@ -10,8 +10,8 @@ import pytest
 import interpreter as rules
 from interpreter.engine.game import Game
 from interpreter.engine.log_records import has_sealed
-from interpreter.engine.ruleset import load
 from interpreter.engine.views import prompt_of
+from interpreter.loading.load import load
 from interpreter.reading.files import Shelf
 from tests.play.test_hidden import SECRET
 from tests.small import loaded, write

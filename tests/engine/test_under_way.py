@@ -15,10 +15,11 @@ from interpreter.bots.player import Stream
 from interpreter.bots.registry import bots_of
 from interpreter.engine.determinization import Undealt, Worlds, otherwise
 from interpreter.engine.game import Game
-from interpreter.engine.ruleset import load
+from interpreter.loading.load import load
 from interpreter.reading.files import shelf_for
 from tests.hiding import FAMILY, game_of
 from tests.small import loaded, write
+from tests.support import ENVELOPES
 
 pytestmark = pytest.mark.usefixtures("at_once")
 
@@ -67,8 +68,9 @@ def test_the_auction_of_outpost() -> None:
 # --- what is hidden --------------------------------------------------------------------------------------------------
 
 
-def test_sealed_bids_of_goofspiel_are_in_no_view() -> None:
-    games = [interpreter.load("goofspiel").new_game(players=3, seed=1) for _ in range(2)]
+@pytest.mark.parametrize("ruleset", [ENVELOPES, "goofspiel"], ids=["sealed", "at once"])
+def test_bids_that_are_not_told_yet_are_in_no_view(ruleset: str) -> None:
+    games = [interpreter.load(ruleset).new_game(players=3, seed=1) for _ in range(2)]
     for game, value in zip(games, (3, 11), strict=True):
         game.apply({"do": "play", "value": value})
     assert [game.view(1) for game in games[:1]] == [game.view(1) for game in games[1:]]
@@ -312,8 +314,8 @@ def test_hidden_pools_of_a_world_hold_all_tokens_that_the_seat_does_not_see(tmp_
     act = (
         "shuffle deck as mix\nmove 2 of ruby from mine to seats[1].gems\nmove 3 of onyx from mine to first(deck).load\n"
     )
-    carries = "    has: {number: int}\n", "    has: {number: int}\n    carries: {load: gem}\n"
-    game = game_of(tmp_path, act + ASK, family=FAMILY.replace(*carries))
+    belongings = "    holds: {", "    holds: {load: {pool: gem}, "
+    game = game_of(tmp_path, act + ASK, family=FAMILY.replace(*belongings))
     random = [Stream(4, "test") for _ in range(2)]
     other = otherwise(game, 1, random[0].below)
     assert other.value("total(mine)") > game.value("total(mine)") + 18

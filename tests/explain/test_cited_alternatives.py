@@ -10,11 +10,12 @@ import pytest
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.source import typed
 from interpreter.engine.citations import citations_of
+from interpreter.engine.game import Ruleset
 from interpreter.engine.refusal import IllegalMove
-from interpreter.engine.ruleset import Ruleset, load
 from interpreter.explain.legality import conditions_of
 from interpreter.explain.names import explain
 from interpreter.language.parse import parse_alternatives
+from interpreter.loading.load import load
 from interpreter.pages.markdown import markdown_of
 from interpreter.pages.rulebook import rulebook_of
 from interpreter.reading.files import Shelf

@@ -8,9 +8,10 @@ import pytest
 from click.testing import CliRunner
 
 from interpreter.cli.main import cli
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.game import Ruleset
 from interpreter.explain.cross_reference import Explanation, for_readers
 from interpreter.explain.names import explain
+from interpreter.loading.load import load
 from tests.support import shared
 
 
@@ -34,7 +35,7 @@ def test_a_rule_is_told_with_its_uppermost_layer_first() -> None:
     assert {quote.id: quote.text for quote in top.cites}["GU-117"].startswith("The plant under the discount marker")
     assert dict(found.facts) == {"form": "is", "takes": "plant: plant", "gives": "int"}
     rules = {"rule `may_offer` (power-grid)", "rule `opening_bids` (power-grid)"}
-    assert {use.what for use in found.uses} == {*rules, "panel of the table `calculator`"}
+    assert {use.what for use in found.uses} == {*rules, "mark `discount`", "words `refused.may_offer`"}
 
 
 def test_the_lines_of_a_verdict_cite_too() -> None:
@@ -97,7 +98,7 @@ def test_a_statement_is_told_with_what_cites_and_shows_it() -> None:
 
 def test_a_name_may_mean_several_things() -> None:
     kinds = {found.kind for name in ("houses", "houses") for found in explain(germany(), name)}
-    assert kinds == {"component", "thing of a seat"}
+    assert kinds == {"component", "belonging"}
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from interpreter.cli.main import cli
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
-from interpreter.engine.ruleset import load
 from interpreter.explain.legality import Asked, conditions_of
+from interpreter.loading.load import load
 from interpreter.lowering.constants import RuleFailure
 from interpreter.play.game_records import write_log
 from interpreter.reading.files import Shelf

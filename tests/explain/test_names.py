@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from interpreter.cli.main import cli
 from interpreter.engine.citations import lowest_in_force
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.game import Ruleset
 from interpreter.explain.cross_reference import Explanation
 from interpreter.explain.names import Lexicon, explain
 from interpreter.language import core
@@ -21,6 +21,7 @@ from interpreter.language.declare import OWN_CALLS
 from interpreter.language.resolve import MAKERS, NAMED_TYPES, Names
 from interpreter.language.types import LINK, NODE, PLACE, SEAT, KindType, PieceType
 from interpreter.language.walk import descendants
+from interpreter.loading.load import load
 from interpreter.reading.files import Shelf, shelf_for
 from tests.support import shared
 
@@ -48,7 +49,7 @@ def usable(ruleset: Ruleset) -> Iterator[str]:
     for kind in model.kinds.values():
         yield from kind.members
     for card in model.card_kinds.values():
-        yield from (*card.attributes, *card.carries)
+        yield from card.attributes
     for fields in (*model.records.values(), *(event.fields for event in model.events.values())):
         yield from fields
     for name in model.alternatives:
@@ -154,7 +155,7 @@ def test_kinds_members_pieces_and_the_word_for_a_node() -> None:
     city = told("city")["graph"]
     assert city.uses == told("graph")["graph"].uses
     assert "rule `may_connect` (power-grid)" in {use.what for use in city.uses}
-    assert [use.what for use in told("house")["kind of pieces"].uses] == ["thing of a seat `houses`"]
+    assert [use.what for use in told("house")["kind of pieces"].uses] == ["belonging `houses`"]
     assert "links" in {use.what for use in told("Essen")["node"].uses}
     assert (
         dict(told("13")["card of `plant`"].facts)["is"] == "plant 13 (number: 13, burns: nothing, needs: 0, cities: 1)"

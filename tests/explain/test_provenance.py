@@ -11,13 +11,13 @@ from click.testing import CliRunner
 from interpreter.bots.registry import bots_of
 from interpreter.cli.main import cli
 from interpreter.engine.refusal import legal_choice
-from interpreter.engine.ruleset import load
 from interpreter.engine.views import numbered_lines
 from interpreter.explain.legality import Asked, conditions_of
 from interpreter.explain.provenance import Account, account_of
+from interpreter.loading.load import load
 from interpreter.play.game_records import Recorder, SavedGame, read_saved_game, replay_game
 from interpreter.play.match import Match
-from tests.support import shared
+from tests.support import ENVELOPES, shared
 
 RULESET = "germany-2018"
 
@@ -80,8 +80,9 @@ def test_nothing_is_left_behind() -> None:
     assert replay_game(game.ruleset, kept()).digest() == game.digest()
 
 
-def test_sealed_choices_keep_their_numbers() -> None:
-    game = replay_game(load("goofspiel"), kept("goofspiel"))
+@pytest.mark.parametrize("id", [ENVELOPES, "goofspiel"], ids=["sealed", "at once"])
+def test_choices_that_are_told_later_keep_their_numbers(id: str) -> None:
+    game = replay_game(load(id), kept(id))
     choices = [number for number, line in numbered_lines(game.table, game.state) if line.kind == "choice"]
     assert choices[:6] == ["1", "2", "3", "1", "2", "3"]  # made, then revealed
     assert max(map(int, choices)) == len(game.choices)

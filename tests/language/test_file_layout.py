@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from interpreter.base.paths import ruleset_roots
 from interpreter.base.source import SourceFile
-from interpreter.engine.pipeline import examine
-from interpreter.engine.ruleset import find
 from interpreter.language.file_layout import rule_texts, tidy
 from interpreter.language.grammar import Start
 from interpreter.language.line_breaks import broken
 from interpreter.language.rule_layout import space_out
+from interpreter.loading.load import find
+from interpreter.loading.pipeline import examine
 from interpreter.reading.files import Shelf, read_document
 from interpreter.reading.yaml import decode
 from interpreter.reading.yaml_layout import WIDTH, lay_out_table

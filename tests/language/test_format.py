@@ -119,7 +119,9 @@ expressions: st.SearchStrategy[n.Expr] = st.recursive(smallest, larger, max_leav
 small: st.SearchStrategy[n.Expr] = st.recursive(smallest, larger, max_leaves=3)
 maybe_small = st.none() | small
 
-drawn = st.builds(n.Drawn, st.sampled_from(["pick", "shuffled"]), small, words)
+drawn = st.builds(n.Drawn, st.sampled_from(["pick", "shuffled"]), small, words) | st.builds(
+    n.Drawn, st.just("roll"), small, words, small
+)
 
 moves = st.one_of(
     st.builds(
@@ -134,7 +136,6 @@ moves = st.one_of(
 )
 simple_statements: st.SearchStrategy[n.Statement] = st.one_of(
     st.builds(n.Let, names, st.none() | types, small),
-    st.builds(n.Roll, names, small, small, words),
     st.builds(n.Let, names, st.none(), drawn),
     st.builds(n.Assign, small, st.sampled_from(["=", "+=", "-="]), small),
     st.builds(n.Assign, small, st.just("="), drawn),

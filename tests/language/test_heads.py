@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from interpreter.language.types import INT, NODE, SEAT, ListType
-from tests.small import examined, loaded, outcome, write
+from tests.small import FAMILY, examined, loaded, outcome, write
 
 RULES = """\
 limit: 3
@@ -116,3 +116,16 @@ def test_blocks_of_a_model_come_in_the_order_of_the_rules(tmp_path: Path) -> Non
     )
     path.write_text(f"{path.read_text(encoding='utf-8')}overlays: [small/more]\n", encoding="utf-8")
     assert [name.partition("/")[0] for name in loaded(path).model.blocks] == ["act@0", "act@1", "later@0"]
+
+
+def test_messages_have_the_authors_word_for_a_node(tmp_path: Path) -> None:
+    """In rule text, start values and declarations; what is quoted stays as it is."""
+    holds = "  node: town\n  holds: {rank: {value: int, start: count(p in town where p == town)}}\n"
+    family = FAMILY.replace("  node: town\n", holds).replace("state:\n", "state:\n  here: {value: town}\n")
+    found = examined(write(tmp_path, "amount = first(town)\nnode = amount", family=family)).errors
+    assert sorted({f"{each.code} {each.message.partition(';')[0]}" for each in found}) == [
+        "E301 unknown name `node`",
+        "E307 `here` needs a `start`: only a `town?` may start as none",
+        "E401 got town, want int",
+        "E402 got town, want a list, set or range",
+    ]

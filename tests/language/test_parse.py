@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,7 +16,7 @@ from interpreter.base.diagnostics import Diagnostic, render
 from interpreter.base.source import Excerpt
 from interpreter.language import nodes as n
 from interpreter.language import parse as p
-from interpreter.language.grammar import grammar
+from interpreter.language.grammar import DeepError, grammar
 from tests.printed import format_node
 from tests.support import TIMES, rule_text
 
@@ -140,10 +143,11 @@ ERRORS: list[tuple[Parse, str, str]] = [
     ),
     (
         procedure,
-        "who.dice = roll 5 from pip",
-        "1:17: E201 got `5`, want an operator or the end of the line\n"
-        "                ^\n"
-        "help: use `roll` with a new name: `let dice = roll 5 from …`",
+        "who.dice += roll 5 from pip",
+        "1:18: E201 got `5`, want an operator or the end of the line\n"
+        "                 ^\n"
+        "help: `roll` must be the whole value of `let`, `=`, `add`, `move` or `return`: "
+        "`let dice = roll 5 from … as …`",
     ),
     (procedure, "break", "1:1: E201 unknown statement `break`\n^^^^^"),
     (procedure, "while a:\n  pass", "2:3: E201 unknown statement `pass`\n  ^^^^"),
@@ -435,15 +439,22 @@ def test_places_of_nodes() -> None:
     [
         ("x" * 2_001, "1:2001: E204 a line of more than 2,000 characters"),
         ("a +\n" * 20_000, "1:1: E204 got a rule of 80,000 characters, want at most 50,000"),
-        ("(" * 1_000 + "a" + ")" * 999, "1:1: E201 `(` is never closed"),
-        ("(" * 900 + "a" + ")" * 900, "1:150: E204 a rule nested more than 150 levels deep"),
-        ("not " * 400 + "a", "1:597: E204 a rule nested more than 150 levels deep"),
-        ("(" + "a +\n" * 10_000 + "a)", "9854:1: E204 a rule nested more than 150 levels deep"),
+        ("(" * 100 + "a" + ")" * 99, "1:1: E201 `(` is never closed"),
+        ("(" * 900 + "a" + ")" * 900, "1:752: E204 a rule nested more than 150 levels deep"),
+        ("not " * 400 + "a", "1:1005: E204 a rule nested more than 150 levels deep"),
+        ("(" + "a +\n" * 10_000 + "a)", "1:2: E204 a rule nested more than 150 levels deep"),
+        ("(" + "a +\n" * 5_000 + "a))", "1:2: E204 a rule nested more than 150 levels deep"),
     ],
-    ids=["line", "text", "open", "brackets", "not", "sum"],
+    ids=["line", "text", "open", "brackets", "not", "sum", "error"],
 )
 def test_texts_that_are_too_large(text: str, expected: str) -> None:
     assert refused(expression, text).split("\n")[0] == expected
+
+
+def test_no_tree_is_made_that_is_too_deep_to_be_freed() -> None:
+    with pytest.raises(DeepError) as stopped:
+        grammar().parse("(" + "a +\n" * 5_000 + "a))\n", start="expression")
+    assert stopped.value.place == 1
 
 
 def test_the_deepest_texts_are_safe_to_walk() -> None:
@@ -499,3 +510,16 @@ def test_any_text_is_safe_to_parse(parse: Parse) -> None:
 def test_the_grammar_has_no_collisions() -> None:
     pytest.importorskip("interegular")
     assert grammar(strict=True).terminals
+
+
+def test_threads_parse_at_the_same_time() -> None:
+    """An editor checks texts while a page loads others."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        texts = [f"for each x in a{n}:\n  if x > {n}:\n    b = (x +\n      {n})\n  c = x\nd = {n}" for n in range(120)]
+        alone = [parsed(procedure, text) for text in texts]
+        with ThreadPoolExecutor(4) as threads:
+            assert list(threads.map(partial(parsed, procedure), texts)) == alone
+    finally:
+        sys.setswitchinterval(before)

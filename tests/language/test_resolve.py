@@ -9,21 +9,21 @@ from typing import Any
 import pytest
 
 from interpreter.base.diagnostics import Diagnostic
-from interpreter.engine.pipeline import Examined, examine
 from interpreter.language.local_rules import check_helpers, helpers_in
 from interpreter.language.model import Model
 from interpreter.language.parse import Trees, checked_texts, remembered
 from interpreter.language.resolve import Names, Texts
+from interpreter.loading.pipeline import Examined, examine
 from interpreter.reading.files import Shelf
 
 FAMILY = """\
 language: 2
 family: small
-names: {size: int, who: seat, n: int, p: plan, h: hut, t: town, s: sale}
+names: {o: offer, size: int, who: seat, n: int, p: plan, h: hut, t: town, s: sale}
 kinds: {colour: [red, blue, green], step: 1..3, shade: [dark, light]}
 tokens: {gem: {ruby: 9, onyx: 9, opal: 9}, coin: 90}
 pieces: {hut: {}, mill: {}}
-records: {sale: {what: int, price: int}}
+records: {sale: {what: int, price: int}, offer: {asked: int?}}
 cards:
   plan:
     key: number
@@ -106,12 +106,23 @@ rules:
   helper() -> int: {is: "1"}
   same(size) -> bool: {is: size == size}
   helped() -> int: {is: "helper()"}
+  offered(o):
+    does: |
+      if o.asked != none:
+        settle
+        amount = o.asked
   paid(who):
     does: |
       move 1 from bank to who.money
       move 1 of onyx from mine to mine
 """
-SECOND = 'language: 2\noverlay: small/second\nover: [small]\nrules: {helper() -> int: {is: "2"}}\n'
+SECOND = """\
+language: 2
+overlay: small/second
+over: [small]
+rules: {helper() -> int: {is: "2"}}
+parts: {dear: {when: amount == 1, cards: {plan: {amends: small, cells: {"3, worth": 9}}}}}
+"""
 POLICIES = (
     "language: 2\npolicies: small/bots\nweights: {most: 3}\nrules: {most_of() -> int: {is: 'most + 1'}}\nis: {}\n"
 )
@@ -129,6 +140,7 @@ EDITS = [
     ("number | worth\n      3 | 1\n      4 | 2", "number | worth | copies\n      3 | 1 | 2\n      4 | 2 | 1"),
     ("worth: int}", "worth: int?}"),
     ("node: town", "node: city"),
+    ("node: town", "node: town\n  holds: {asked: {value: int, start: 0}}"),
     ("{colour: colour}", "{colour: shade}"),
     ("length: cost", ""),
     ("ghost: {counts: no, seats: 1}", "ghost: {counts: no, seats: 2}"),

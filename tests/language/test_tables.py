@@ -84,12 +84,13 @@ def test_tables_of_another_lark_are_made_anew(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.usefixtures("beside_nothing")
 def test_tables_of_something_else_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     g.grammar.__wrapped__()  # keeps them
-    layout = g.grammar.__wrapped__().options.postlex
+    options = g.grammar.__wrapped__().options
+    layout, trees = options.postlex, options.tree_class
     assert layout is not None
-    assert tables.cached_parser(g.grammar_text(), layout) is not None
-    assert tables.cached_parser(g.grammar_text() + "\n", layout) is None
+    assert tables.cached_parser(g.grammar_text(), layout, trees) is not None
+    assert tables.cached_parser(g.grammar_text() + "\n", layout, trees) is None
     monkeypatch.setattr(lark, "__version__", "0.1")
-    assert tables.cached_parser(g.grammar_text(), layout) is None
+    assert tables.cached_parser(g.grammar_text(), layout, trees) is None
 
 
 def test_a_build_writes_those_beside_the_grammar(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ from functools import cache
 import pytest
 
 from interpreter.base.source import Excerpt
-from interpreter.engine.ruleset import load
 from interpreter.language import nodes
 from interpreter.language.check_quietly import check_quietly
 from interpreter.language.grammar import Start
@@ -19,6 +18,7 @@ from interpreter.language.scope import Frame
 from interpreter.language.types import NODE, SEAT, Type
 from interpreter.language.unfinished import CURSOR, finished
 from interpreter.language.walk import descendants
+from interpreter.loading.load import load
 from interpreter.reading.yaml import excerpt
 from interpreter.sections.lookup import forms_in
 from interpreter.sections.vocabulary import Code

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -213,3 +214,67 @@ def test_a_verdict_that_refuses_nothing_is_silent(tmp_path: Path) -> None:
     assert [finding.code for finding in found(tmp_path / "one", one=swims + uses)] == []
     twice = rule("may_leap", plain + "\n      require who.shells > 1", "permits")
     assert [finding.code for finding in found(tmp_path / "two", one=twice + uses)] == ["L004"]
+
+
+GUESTS = """\
+kinds: {side: [loyal, eel]}
+zones:
+  pile: {of: card, order: kept}
+seats:
+  has:
+    badge: {value: side, start: loyal, seen: owner}
+    hand: {zone: card, order: kept, seen: owner}
+    store: {zone: card, order: kept, seen: owner}
+    met: {value: list of seat, start: [], seen: owner, count: COUNT}
+    chief: {value: seat?, seen: owner}
+"""
+EACH = "for each who in seats:\n"
+EELS = "for each who in seats where who.badge == eel:\n"
+COUNTED = "everybody sees how many are in `{}`, and something hidden decides that"
+
+
+@pytest.mark.parametrize(
+    ("text", "group"),
+    [
+        (f"{EELS}  add seats[0] to who.met", "met"),
+        (f"{EELS}  who.met = [s in seats where s.badge == eel]", "met"),
+        ("let eels = [s in seats where s.badge == eel]\nfor each who in seats:\n  who.met = eels", "met"),
+        ("for each who in seats:\n  who.met = friends_of(who)", "met"),
+        ("for each who in seats:\n  if who.badge == eel:\n    greet(who)", "met"),
+        (f"{EELS}  move first(sky) to who.hand", "hand"),
+        ("for each who in seats:\n  move [c in who.hand where c is storm] to who.store", "store"),
+        ("let who = first(s in seats where s.badge == eel)\nmove first(sky) to who.hand", "hand"),
+        (f"{EELS}  who.chief = seats[0]", "chief"),
+        ("for each who in seats:\n  who.chief = first(s in seats where s != who and s.badge == eel)", "chief"),
+    ],
+)
+def test_a_public_number_that_something_hidden_decides_is_told(text: str, group: str, tmp_path: Path) -> None:
+    message = COUNTED if group != "chief" else "everybody sees whether `{}` is none, and something hidden decides that"
+    assert hosted(tmp_path, text, "shown") == [("L015", message.format(group))]
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        (f"{EELS}  add seats[0] to who.met", "hidden"),
+        ("for each who in seats:\n  who.met = take(2, [s in seats where s != who])", "shown"),
+        ("for each who in seats:\n  let two = take(2, who.hand)\n  move two to who.store", "shown"),
+        ("for each who in seats:\n  move rest(who.hand) to who.store", "shown"),
+        ("for each who in seats:\n  move all of who.hand to who.store", "shown"),
+        ("for each who in seats:\n  move [c in who.hand where c is storm] to pile", "shown"),
+        (f"{EACH}  if who.badge == eel:\n    add who to who.met\n  else:\n    add seats[0] to who.met", "shown"),
+        ("for each who in seats:\n  who.chief = seats[0] if who.badge == eel else who", "shown"),
+        ("while any(c in take(1, sky) where c is storm) at most 9 times:\n  move first(sky) to seats[0].hand", "shown"),
+    ],
+)
+def test_a_number_that_is_hidden_too_or_always_the_same_is_fine(text: str, count: str, tmp_path: Path) -> None:
+    assert hosted(tmp_path, text, count) == []
+
+
+def hosted(root: Path, text: str, count: str) -> list[tuple[str, str]]:
+    """Return what is found about public numbers in an overlay with guests, some of whom are eels."""
+    rules = f"rules:\n  prepare:\n    wraps: pond\n    does: |\n      base()\n{indent(text, '      ')}\n"
+    rules += "  friends_of(who) -> list of seat: '[s in seats where s.badge == eel]'\n"
+    rules += "  greet(who): {does: add who to who.met}\n"
+    findings = found(root, one=GUESTS.replace("COUNT", count) + rules)
+    return [(each.code, each.message) for each in findings if each.code == "L015"]

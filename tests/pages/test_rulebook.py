@@ -15,7 +15,8 @@ from interpreter.base.diagnostics import RulesetError
 from interpreter.base.plurals import titled
 from interpreter.cli.main import cli
 from interpreter.compare.play_order import in_force, places_of
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.game import Ruleset
+from interpreter.loading.load import load
 from interpreter.pages.html import html_of
 from interpreter.pages.markdown import markdown_of
 from interpreter.pages.page import Grid, Page, Section

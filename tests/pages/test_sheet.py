@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from interpreter.base.yaml_values import words
 from interpreter.cli.main import cli
 from interpreter.compare.operands import file_named
-from interpreter.engine.ruleset import load
+from interpreter.loading.load import load
 from interpreter.pages.html import html_of
 from interpreter.pages.markdown import markdown_of
 from interpreter.pages.page import Drawing, Grid, Page
@@ -113,12 +113,12 @@ def test_cells_do_not_stick_on_paper(tmp_path: Path) -> None:
 
 
 def test_what_goes_with_one_edition_is_told_apart() -> None:
-    page = sheet("map", "power-grid/quebec")
+    page = sheet("map", "power-grid/russia")
     titles = {section.title: section for section in page.sections}
     assert {"Only with: Edition of 2018", "Only with: Second edition (2004, text of 2006)"} <= titles.keys()
     read = {id: section for section, id in Read(html_of(page)).said}
-    assert read["QC-7"] == titles["Only with: Edition of 2018"].id
-    assert read["QC-5"] == "chapter-setup"
+    assert read["RU-10"] == titles["Only with: Edition of 2018"].id
+    assert read["RU-4"] == "chapter-setup"
 
 
 def test_a_table_replaces_its_statements_and_marks_what_is_changed() -> None:
@@ -140,11 +140,11 @@ def test_chapters_follow_the_rulebook() -> None:
 
 
 def test_a_ruleset_has_what_its_map_and_overlays_change() -> None:
-    own = told(sheet_of(load("quebec-2018")))
-    assert {"QC-3", "QC-7"} <= own
+    own = told(sheet_of(load("russia-2018")))
+    assert {"RU-5", "RU-10"} <= own
     assert not any(id.startswith("GU-") for id in own)
-    assert "QC-6" not in own  # goes with the edition of 2004
-    assert "GU-080" in told(sheet_of(load("quebec-2018", ["start-cities"])))
+    assert "RU-9" not in own  # goes with the edition of 2004
+    assert "GU-080" in told(sheet_of(load("russia-2018", ["start-cities"])))
 
 
 def test_files_that_change_nothing_have_the_sheet_of_those_below() -> None:

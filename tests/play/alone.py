@@ -6,7 +6,7 @@ import json
 import struct
 from typing import Any
 
-from interpreter.compiler.wasm.instance import text_to_binary
+from interpreter.compiler.wasm.binary import binary_of
 from interpreter.play.module_export import Standalone
 from tests.support import shared
 
@@ -18,7 +18,7 @@ def _compiled(text: str) -> tuple[Any, Any]:
     """Return the engine and the module of a text."""
     from wasmtime import Engine, Module
 
-    return (engine := Engine()), Module(engine, text_to_binary(text))
+    return (engine := Engine()), Module(engine, binary_of(text))
 
 
 class Alone:

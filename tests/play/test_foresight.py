@@ -10,8 +10,8 @@ import pytest
 from interpreter.bots.registry import bots_of
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
-from interpreter.engine.ruleset import load
 from interpreter.engine.views import lines_since
+from interpreter.loading.load import load
 from interpreter.play.keyboard import MOST_LINES, numbered
 from interpreter.play.match import Match
 from interpreter.play.option_preview import Foresight

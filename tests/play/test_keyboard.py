@@ -8,8 +8,8 @@ import pytest
 
 from interpreter.base.plain_data import number_in
 from interpreter.bots.player import Code
-from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.game import Game, Ruleset
+from interpreter.loading.load import load
 from interpreter.play.keyboard import numbered, understood
 from tests.play.toy import changed
 

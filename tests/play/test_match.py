@@ -11,9 +11,9 @@ from interpreter.bots.registry import bots_of
 from interpreter.compiler.codegen.module_builder import ModuleBuilder
 from interpreter.compiler.wasm import module
 from interpreter.compiler.wasm.turn import Order
-from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.game import Game, Ruleset
 from interpreter.engine.views import BoardTable, Line
+from interpreter.loading.load import load
 from interpreter.lowering.constants import RuleFailure
 from interpreter.play.game_records import Difference, Recorder, read_saved_game, replay_game, write_log
 from interpreter.play.match import Match

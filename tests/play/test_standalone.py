@@ -12,8 +12,8 @@ from interpreter.bots.registry import bots_of
 from interpreter.compiler.codegen.memory import STATE
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.engine.determinization import Worlds
-from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.game import Game, Ruleset
+from interpreter.loading.load import load
 from interpreter.lowering.constants import RuleFailure
 from interpreter.play.match import Match
 from interpreter.play.module_export import Standalone, standalone
@@ -37,11 +37,13 @@ SMALL = [
         "auction/auction.yaml",
         "cups/cups.yaml",
         "early-choice/islands.yaml",
+        "envelopes/envelopes.yaml",
         "fair/larger.yaml",
         "ferries/ferries.yaml",
         "liars/liars.yaml",
         "piles/stalls.yaml",
         "storage/works.yaml",
+        "traitors/traitors.yaml",
         "workers/labour.yaml",
     )
 ]
@@ -238,7 +240,7 @@ def test_a_view_has_what_the_seat_may_see_and_masks_the_rest(name: str, people: 
                     assert not any(words[4:])
             hidden_cards = next(group for group in alone.manifest["cells"] if group["name"] == "location")
             for card in range(hidden_cards["count"]):
-                where = game.machine.constants.seen_by.get(game.state.cells[hidden_cards["first"] + card])
+                where = game.machine.constants.seats_of(game.state, game.state.cells[hidden_cards["first"] + card])
                 assert mask[hidden_cards["first"] + card] == int(where is not None and seat not in where)
     assert seen
     assert masked or (name, people, overlays) not in TABLES
@@ -260,7 +262,7 @@ def test_worlds_that_a_seat_cannot_tell_apart_have_one_view(name: str, people: i
             break
         for seat in range(people):
             world = Worlds(game, seat, replay=False).dealt(chance.randrange)
-            if not game.table.sight.look_alike(game.state, world.state, seat):
+            if game.table.sight.shown_apart(game.state, world.state, seat) is not None:
                 continue
             put(alone, made, game)
             mine, whole = alone.view(seat), alone.call("digest")

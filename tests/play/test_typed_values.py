@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from interpreter.engine.game import Game
-from interpreter.engine.ruleset import load
 from interpreter.engine.views import Spoken
+from interpreter.loading.load import load
 from interpreter.play.keyboard import understood
 from tests.small import loaded, write
 

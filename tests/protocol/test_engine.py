@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from interpreter.engine.ruleset import load
+from interpreter.loading.load import load
 from interpreter.protocol.engine_server import METHODS, Engine, serve
-from tests.support import shared
+from tests.support import ENVELOPES, shared
 
 SCHEMA = json.loads(
     (Path(__file__).parents[2] / "schemas" / "protocol" / "engine.schema.json").read_text(encoding="utf-8")
@@ -82,11 +82,13 @@ def test_copies_and_going_back(engine: Engine) -> None:
     assert ask(engine, "view", game=again["game"]) == ask(engine, "view", game=copy["game"])
 
 
-def test_a_seat_sees_what_it_may(engine: Engine) -> None:
+@pytest.mark.parametrize(("ruleset", "offered"), [(ENVELOPES, {"count": 1}), ("goofspiel", [])])
+def test_a_seat_sees_what_it_may(ruleset: str, offered: object) -> None:
+    engine = Engine(load(ruleset))
     game = ask(engine, "new", players=2, seed=2)["game"]
     ask(engine, "apply", game=game, choice={"do": "play", "value": 7})
     hands = ask(engine, "view", game=game, player=1)["view"]["seats"]
-    assert hands[0]["offered"] == {"count": 1}
+    assert hands[0]["offered"] == offered
     assert isinstance(hands[1]["hand"], list)
     texts = [line["text"] for line in ask(engine, "log", game=game, player=1)["lines"]]
     assert not any("7" in text and "player 1" in text for text in texts)

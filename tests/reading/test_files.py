@@ -219,7 +219,7 @@ def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
     with (tmp_path / "large.yaml").open("wb") as stream:
         stream.truncate(1 << 30)
     assert codes(shelf.read_path(tmp_path / "large.yaml")[1]) == ["E012"]
-    if os.geteuid() != 0:
+    if os.getuid() != 0:
         write(tmp_path / "shut.yaml", "language: 2\n").chmod(0)
         assert codes(shelf.read_path(tmp_path / "shut.yaml")[1]) == ["E030"]
 

@@ -8,7 +8,7 @@ import pytest
 
 import interpreter
 from interpreter.authoring.validation import validate
-from interpreter.engine.ruleset import find
+from interpreter.loading.load import find
 from interpreter.reading.dependencies import noted
 from interpreter.reading.files import Shelf, nearby, nearby_ids
 from tests.small import MAP, write

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.paths import ruleset_roots, sources
 from interpreter.cli.main import cli
-from interpreter.engine.ruleset import load
+from interpreter.loading.load import load
 
 GOOFSPIEL = Path(__file__).parents[2] / "rulesets" / "goofspiel"
 

@@ -113,7 +113,7 @@ def test_short_examples_fit() -> None:
         (
             "zones: {a: {of: card, seen: nobody}}",
             "E104",
-            "got the text `nobody`, want `everyone`, `owner` or `no one`",
+            "got the text `nobody`, want `everyone`, `owner`, `no one` or `by RULE`",
             "nobody",
         ),
         ("zones: {a: {of: card, order: by}}", "E104", "got the text `by`, want `kept`, `free` or `by RULE`", "by"),
@@ -155,7 +155,12 @@ def test_short_examples_fit() -> None:
             "got `pool` and `zone` together, want one of them",
             "zone",
         ),
-        ("seats: {has: {m: {start: 3}}}", "E105", "missing key: want one of `zone`, `pool`, `stock` or `value`", "m"),
+        (
+            "seats: {has: {m: {start: 3}}}",
+            "E105",
+            "missing key: want one of `zone`, `pool`, `track`, `value` or `stock`",
+            "m",
+        ),
         (
             "seats: {has: {m: {pool: a, order: kept}}}",
             "E105",
@@ -170,7 +175,7 @@ def test_short_examples_fit() -> None:
         ),
         ("kinds: {k: [a, B]}", "E104", "got the text `B`, want a name of lower-case words joined by `_`", "B"),
         ("kinds: {k: {is: [a, 1]}}", "E103", "got `1`, want a name of lower-case words joined by `_`", "1"),
-        ("tokens: {t: {a: -1}}", "E104", "got `-1`, want a whole number that is not negative", "-1"),
+        ("tokens: {t: {a: -1}}", "E104", "got `-1`, want a whole number that is not negative or `open`", "-1"),
         ("cards: {c: {kee: n, has: {}}}", "E101", "unknown key `kee`; did you mean `key`?", "kee"),
         ("boards: {b: {when: end of}}", "E104", "got the text `end of`, want a moment such as `end of game`", "end of"),
         ("says: {a: {english: b}}", "E106", "got the name `english`, want a language code such as `en`", "english"),

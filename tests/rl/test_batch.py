@@ -23,9 +23,11 @@ TABLES = [
     ("outpost", 3, None),
     (str(CASES / "liars" / "liars.yaml"), 2, None),
     (str(CASES / "cups" / "cups.yaml"), 2, None),
+    (str(CASES / "envelopes" / "envelopes.yaml"), 3, None),
     (str(CASES / "fair" / "larger.yaml"), 2, None),
     (str(CASES / "piles" / "stalls.yaml"), 2, None),
     (str(CASES / "storage" / "works.yaml"), 2, None),
+    (str(CASES / "traitors" / "traitors.yaml"), 4, None),
 ]
 ARRAYS = ("observations", "masks", "counts", "actors", "rewards", "dones", "truncated")
 

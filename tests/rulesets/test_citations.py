@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from interpreter.engine.citations import citations_of
-from interpreter.engine.ruleset import load
+from interpreter.loading.load import load
 from interpreter.reading.files import shelf_for
 from interpreter.reading.yaml import Mapping, Scalar
 from interpreter.testing.coverage import waivers_of

@@ -12,8 +12,8 @@ import interpreter
 from interpreter.bots.registry import bots_of
 from interpreter.engine.determinization import otherwise
 from interpreter.engine.game import Game
-from interpreter.engine.ruleset import load
 from interpreter.engine.views import BoardTable
+from interpreter.loading.load import load
 from interpreter.play.match import Match
 from interpreter.play.narration import Narrator
 from tests.looks import known_apart, shown

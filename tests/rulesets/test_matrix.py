@@ -1,6 +1,7 @@
 """Overlays on boards: what is allowed together plays to the end, what no rulebook covers is refused with its reason.
 
-``python -m tests.matrix`` plays all tables; here is one of each fourth combination, and those that once failed.
+``python -m tests.matrix`` plays all tables. Here are those of each overlay and board, one of each sixth combination of
+more overlays, and those that once failed.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from interpreter.base.diagnostics import RulesetError
 from tests import matrix
 
 COMBINATIONS = list(matrix.combinations())
+ONE = [(ruleset, overlays) for ruleset, overlays in COMBINATIONS if len(overlays) == 1]
+MORE = [(ruleset, overlays) for ruleset, overlays in COMBINATIONS if len(overlays) > 1]
 SOME = [
     matrix.Table("china-2004", (matrix.BEGINNERS,), 3, 0),
     matrix.Table("middle-east-2004", (matrix.BEGINNERS,), 4, 0),
@@ -30,13 +33,20 @@ def test_tables_that_once_failed_play_to_the_end(table: matrix.Table) -> None:
     played(table)
 
 
+def test_rules_of_an_overlay_are_in_force_on_every_board_that_accepts_it() -> None:
+    """A board that replaces one has a statement for it."""
+    for ruleset, overlays in ONE:
+        assert not list(matrix.out_of_force(overlays[0], interpreter.load(ruleset, overlays))), (ruleset, overlays)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(0, len(COMBINATIONS), 4))
-def test_a_table_of_each_fourth_combination_plays_to_the_end(number: int) -> None:
-    """Each with another number of players."""
-    ruleset, overlays = COMBINATIONS[number]
+@pytest.mark.parametrize("number", [*range(len(ONE)), *range(len(ONE), len(ONE) + len(MORE), 6)])
+def test_each_overlay_plays_to_the_end_on_each_board(number: int) -> None:
+    """With each number of players; sets of several overlays each with another one."""
+    ruleset, overlays = [*ONE, *MORE][number]
     tables = list(matrix.tables(ruleset, overlays, interpreter.load(ruleset, overlays)))
-    played(tables[number // 4 % len(tables)])
+    for table in tables if number < len(ONE) else [tables[number % len(tables)]]:
+        played(table)
 
 
 @pytest.mark.parametrize(("ruleset", "overlay"), list(matrix.without_rulebook()))

@@ -14,7 +14,6 @@ from interpreter.base.messages import frame
 from interpreter.base.yaml_values import word
 from interpreter.bots.planless import RandomBot
 from interpreter.engine.game import Game
-from interpreter.engine.ruleset import load
 from interpreter.engine.views import BoardTable, Line
 from interpreter.language.model import Model
 from interpreter.language.translations import asks_of, sayable_in
@@ -31,6 +30,7 @@ from interpreter.language.types import (
     Type,
     ZoneType,
 )
+from interpreter.loading.load import load
 from interpreter.play.match import Match
 from interpreter.play.narration import Narrator
 from interpreter.reading.files import shelf_for
@@ -99,6 +99,9 @@ def _shown(model: Model) -> Iterator[str]:
     yield from (name for name in model.says if "." not in name)
     for ask in asks_of(model):
         yield f"decision.{ask.name}"
+        terms = [("button", option.name) for option in ask.options]
+        terms += [("slot", choice.name) for option in ask.options for choice in option.choices]
+        yield from (f"{form}.{ask.name}.{name}" for form, name in terms if f"{form}.{name}" not in model.says)
         yield from (f"decision.{ask.name}.{name}" for name, _ in ask.context)
         if f"asks.{ask.name}" in model.says:
             yield f"asks.{ask.name}"
@@ -107,7 +110,10 @@ def _shown(model: Model) -> Iterator[str]:
     for panel in model.panels:
         if f"table.{panel.name}" in model.says:
             yield f"table.{panel.name}"
-        yield from (f"table.{panel.name}.{name}" for name, _ in panel.columns)
+        yield from (f"table.{panel.name}.{name}" for name in panel.heads)
+    for name in (f"marks.{mark.name}" for mark in model.marks):
+        if any(isinstance(part, str) for phrase in model.says[name].values() for part in phrase.parts):
+            yield name
     for board in model.boards:
         if any(phrase.parts for phrase in board.says.values()):
             yield f"boards.{board.name}"

@@ -25,9 +25,9 @@ import pytest
 
 from interpreter.bots.registry import bots_of, default_bots, policies_for
 from interpreter.engine.game import Game
-from interpreter.engine.ruleset import load
 from interpreter.kernel.state import Value
 from interpreter.language.types import Type, name_of
+from interpreter.loading.load import load
 from interpreter.play.game_records import replay_game, write_log
 from interpreter.play.match import Match
 from interpreter.serve.archive import Store
@@ -61,28 +61,21 @@ class _Errors(logging.Handler):
         self.told.append(logging.Formatter().format(record))
 
 
-class Served:
-    """A running server. ``hall`` may be read while the server is idle; ``errors`` are errors that it logged."""
+class Running:
+    """A server of an application in a thread. ``errors`` are errors that it logged."""
 
-    def __init__(
-        self,
-        data: Path,
-        pace: float = 0.0,
-        rulesets: Sequence[str] = (),
-        watch: Sequence[str] = (),
-        programs: Sequence[str] = (),
-    ) -> None:
+    wait = WAIT
+    """Most seconds for what is asked of it."""
+
+    def run(self, app: Any) -> None:
+        """Start the server; its address is ``origin``."""
         import uvicorn
 
         from interpreter.serve.connections import configured
-        from interpreter.serve.watching import Watch
-        from interpreter.serve.web import application
 
-        self.hall = Hall(Store(data), pace, [*rulesets, *watch], programs)
         listening = socket.socket()
         listening.bind(("127.0.0.1", 0))
-        self.base = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        app = application(self.hall, before=Watch(self.hall).run if watch else None)
+        self.origin = f"http://127.0.0.1:{listening.getsockname()[1]}"
         self.server = uvicorn.Server(configured(app))
         told = _Errors()
         self.errors = told.told
@@ -100,22 +93,59 @@ class Served:
     def done(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine in the server and return its result."""
         assert self.loop is not None
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(WAIT)
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(self.wait)
 
     def within(self, ask: Callable[[], T]) -> T:
-        """Ask something of a table's game in the server's thread: games of one ruleset share a machine."""
+        """Ask something in the server's thread: games of one ruleset share a machine."""
 
         async def asked() -> T:
             return ask()
 
         return self.done(asked())
 
+    def close(self) -> None:
+        self.server.should_exit = True
+        self.thread.join(10)
+
+
+class Served(Running):
+    """A running server. ``hall`` may be read while the server is idle. It is mounted ``below`` a path."""
+
+    def __init__(
+        self,
+        data: Path,
+        pace: float = 0.0,
+        rulesets: Sequence[str] = (),
+        watch: Sequence[str] = (),
+        programs: Sequence[str] = (),
+        hooks: Sequence[str] = (),
+        below: str = "",
+    ) -> None:
+        from interpreter.serve.watching import Watch
+        from interpreter.serve.web import application
+
+        self.hall = Hall(Store(data), pace, [*rulesets, *watch], programs, hooks)
+        app = application(self.hall, before=Watch(self.hall).run if watch else None)
+
+        async def mounted(scope: Any, receive: Any, send: Any) -> None:
+            await app({**scope, "root_path": below} if scope["type"] == "http" else scope, receive, send)
+
+        self.run(mounted)
+        self.base = f"{self.origin}{below}"
+
     def moment(
-        self, ruleset: str, players: int, holds: Callable[[Game], bool], **settings: str
+        self,
+        ruleset: str,
+        players: int,
+        holds: Callable[[Game], bool],
+        *,
+        asks: bool = False,
+        overlays: Sequence[str] = (),
+        **settings: str,
     ) -> tuple[Live, list[str]]:
-        """Create a table from the first state of a bot game in which a condition holds, with people on all seats.
-        Return it and a link for each seat."""
-        found = load(ruleset)
+        """Create a table from the first state of a bot game in which a condition holds, with people on all seats, who
+        make forced choices themselves if ``asks`` is set. Return it and a link for each seat."""
+        found = load(ruleset, overlays)
         bots = bots_of("greedy" if "greedy" in policies_for(found) else default_bots(found), found, players)
         match = Match(found, bots, 3, settings)
         while not holds(match.game) and match.step():
@@ -127,16 +157,14 @@ class Served:
         del kept.header["continued"]  # as if it had been played at this table
         live = self.hall.lives[kept.id]
         for seat in range(players):
+            kept.seats[seat].orders = "{}" if not asks else '{"asks":true}'
+        for seat in range(players):
             self.done(live.take(seat, "person"))
         return live, [f"{self.base}/seat/{seat.token}" for seat in kept.seats]
 
-    def close(self) -> None:
-        self.server.should_exit = True
-        self.thread.join(10)
-
     def post(self, path: str, data: Sequence[tuple[str, str]]) -> str:
         body = urllib.parse.urlencode(data).encode()
-        request = urllib.request.Request(f"{self.base}{path}", body, {"Origin": self.base, **forwarded()})
+        request = urllib.request.Request(f"{self.base}{path}", body, {"Origin": self.origin, **forwarded()})
         with urllib.request.urlopen(request, timeout=30) as answer:
             return str(answer.read().decode())
 
@@ -149,7 +177,7 @@ class Served:
             data += [(f"seat{number}", kind), (f"bot{number}", bot)]
         known = set(self.hall.kept)
         page = self.post(f"/new/{ruleset}", [*data, *more.items()])
-        links = [f"{self.base}{link}" for link in re.findall(r'href="(/seat/[^"]+)"', page)]
+        links = [f"{self.base}/{link}" for link in re.findall(r'href="\.\./(seat/[^"]+)"', page)]
         (id,) = set(self.hall.kept) - known
         until(lambda: id in self.hall.lives)
         return self.hall.lives[id], links[:-1], links[-1]

@@ -19,10 +19,12 @@ import pytest
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.serve.archive import Store, StoreError
 from interpreter.serve.hall import Hall
-from interpreter.serve.live import Live, Refused
+from interpreter.serve.live import Live
 from interpreter.serve.watching import Watch
+from interpreter.serve.words import Refused
 from tests.serve.served import Served, first, get, post, state_of, until
 from tests.small import write
+from tests.support import ENVELOPES
 
 A_DAY = 86_400.0
 
@@ -203,11 +205,11 @@ def test_choices_that_the_rules_no_longer_allow_are_replaced_by_the_next(served:
         served.within(lambda: served.hall._leave(served.hall.lives[live.kept.id]))
         resumed = served.done(served.hall.live(live.kept.id))
         assert len(resumed.kept.choices) == 1
-        assert "choice 2 is no longer possible" in resumed.note
+        assert "choice 2 is no longer possible" in str(resumed.taken_back)
     choose(served, resumed, 1)
     served.within(lambda: served.hall._leave(resumed))
     resumed = served.done(served.hall.live(live.kept.id))
-    assert (len(resumed.kept.choices), resumed.note) == (2, "")
+    assert (len(resumed.kept.choices), resumed.taken_back) == (2, None)
 
 
 # --- damaged rows
@@ -249,8 +251,8 @@ DAMAGE: dict[str, str] = {
 def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str], list[str]]:
     """An archive of three tables, with their ids and the links of their first seats."""
     path = tmp_path_factory.mktemp("sound") / "tables.sqlite"
-    running = Served(path, rulesets=["goofspiel"])
-    tables = [running.table("goofspiel", ["person", "bot:random"]) for _ in range(3)]
+    running = Served(path, rulesets=[ENVELOPES])
+    tables = [running.table("envelopes", ["person", "bot:random"]) for _ in range(3)]
     for live, *_ in tables:
         running.done(live.choose(0, first(live, 0)))
         until(lambda live=live: len(live.kept.choices) == 2)  # type: ignore[misc]
@@ -274,7 +276,7 @@ def test_a_damaged_row_puts_its_table_aside_and_no_other(
 ) -> None:
     path, ids, links = sound
     damaged(path, tmp_path / "tables.sqlite", DAMAGE[what], ids[1])
-    running = Served(tmp_path / "tables.sqlite", rulesets=["goofspiel"])
+    running = Served(tmp_path / "tables.sqlite", rulesets=[ENVELOPES])
     try:
         assert running.hall.damaged
         named = {each.id for each in running.hall.damaged}
@@ -293,7 +295,7 @@ def test_a_damaged_row_puts_its_table_aside_and_no_other(
             act_of(f"{running.base}{link}", do="choose", choice=first(live, 0))
             until(lambda live=live, before=before: len(live.kept.choices) == before + 2)  # type: ignore[misc]
             assert state_of(page)
-        running.table("goofspiel", ["person", "bot:random"])
+        running.table("envelopes", ["person", "bot:random"])
         assert get(running.base).status_code == 200
         assert running.errors == []
     finally:
@@ -307,12 +309,12 @@ def test_the_rows_of_a_damaged_table_stay(sound: tuple[Path, list[str], list[str
     damaged(path, copy, DAMAGE["a choice that is no JSON"], ids[1])
     with sqlite3.connect(copy) as connection:
         rows = connection.execute("select * from choices order by game, number").fetchall()
-    running = Served(copy, rulesets=["goofspiel"])
+    running = Served(copy, rulesets=[ENVELOPES])
     running.close()
     with sqlite3.connect(copy) as connection:
         assert connection.execute("select * from choices order by game, number").fetchall() == rows
         connection.execute("delete from choices where game = ? and number = 1", (ids[1],))
-    again = Served(copy, rulesets=["goofspiel"])
+    again = Served(copy, rulesets=[ENVELOPES])
     try:
         assert again.hall.damaged == []
         assert get(f"{again.base}{links[1]}").status_code == 200
@@ -328,7 +330,7 @@ def test_the_rows_of_a_damaged_table_stay(sound: tuple[Path, list[str], list[str
         'update tables set header = replace(header, \'"settings": {\', \'"settings": {"x": [[]], \') where id = :id',
         'update tables set header = replace(header, \'"players"\', \'"chance": {"prizes": 7}, "players"\') '
         "where id = :id",
-        "update tables set header = replace(header, 'goofspiel\"', 'nothing\"') where id = :id",
+        "update tables set header = replace(header, 'envelopes\"', 'nothing\"') where id = :id",
         "update tables set header = replace(header, '\"seed\": ', '\"seed\": 1e') where id = :id",
     ],
 )
@@ -337,7 +339,7 @@ def test_a_table_that_cannot_be_played_again_says_so_and_stops_no_other(
 ) -> None:
     path, ids, links = sound
     damaged(path, tmp_path / "tables.sqlite", change, ids[0])
-    running = Served(tmp_path / "tables.sqlite", rulesets=["goofspiel"])
+    running = Served(tmp_path / "tables.sqlite", rulesets=[ENVELOPES])
     try:
         running.done(running.hall.take_up())
         answers = [get(f"{running.base}{link}") for link in links]
@@ -400,7 +402,7 @@ def test_the_command_names_damaged_tables(
 
     path, ids, _ = sound
     damaged(path, tmp_path / "tables.sqlite", DAMAGE["a choice that is no JSON"], ids[1])
-    monkeypatch.setattr("interpreter.cli.commands.serve._run", lambda *values, **named: None)
+    monkeypatch.setattr("interpreter.cli.commands.serve.run", lambda *values, **named: None)
     result = CliRunner().invoke(cli, ["serve", "goofspiel", "--no-browser", "--data", str(tmp_path / "tables.sqlite")])
     assert result.exit_code == 0, result.output
     assert f"the table {ids[1]} is damaged and was put aside: line 3 is not a line" in result.output
@@ -409,14 +411,14 @@ def test_the_command_names_damaged_tables(
 # --- rules that fail on a page
 
 FAILING = {
-    "a prompt": ("choose worry by seats[1]:\n  stay", 'asks: {worry: "{actor} worries about {row[amount]}"}\n'),
+    "a prompt": ("choose worry by seats[1]:\n  stay\n  go", 'asks: {worry: "{actor} worries about {row[amount]}"}\n'),
     "a context": (
         "choose worry(about = row[amount]) by seats[1]:\n  stay",
         'asks: {worry: "{actor} worries about {about}"}\n',
     ),
     "a value": ("choose worry by each s in seats, at once:\n  stay value in 0 .. row[s.number]", ""),
     "a condition": ("choose worry by each s in seats, at once:\n  stay if row[s.number] == 3", ""),
-    "a line of the log": ("choose worry by seats[1]:\n  stay", 'says: {start.go: "begins with {[5][value]}"}\n'),
+    "a line of the log": ("choose worry by seats[1]:\n  stay\n  go", 'says: {start.go: "begins with {[5][value]}"}\n'),
 }
 
 
@@ -481,7 +483,7 @@ def test_a_table_that_cannot_go_on_with_changed_rules_stops_no_other(tmp_path: P
     try:
         tables = [running.table("tiny", ["person", "person"]) for _ in range(3)]
         watch = Watch(running.hall)
-        running.done(watch._load_all())
+        running.done(watch.follow())
         reasons = iter(
             [RulesetError([Diagnostic("E031", "unknown overlay `x`", None)]), StoreError("disk is full"), None]
         )
@@ -490,11 +492,45 @@ def test_a_table_that_cannot_go_on_with_changed_rules_stops_no_other(tmp_path: P
                 live.go_on_with = AsyncMock(side_effect=reason)  # type: ignore[method-assign]
         running.done(live.choose(0, {"do": "go"}))
         write(tmp_path / "rulesets", "choose start by seats[0]:\n  stay\nend game")
-        running.done(watch._changed({str(path) for path in (tmp_path / "rulesets").rglob("*.yaml")}))
+        running.done(watch.changed({str(path) for path in (tmp_path / "rulesets").rglob("*.yaml")}))
         pages = [get(links[0]).text for _, links, _ in tables]
         assert "unknown overlay" in pages[0]
         assert "disk is full" in pages[1]
         assert "choice 1 is no longer possible" in pages[2]
+        assert running.errors == []
+    finally:
+        running.close()
+
+
+def test_a_watch_follows_rulesets_offered_later_and_the_overlays_of_tables_begun_later(tmp_path: Path) -> None:
+    """It is told of files, or looks itself. A table whose rules are the same is left alone."""
+    running = Served(tmp_path / "tables.sqlite", rulesets=[ENVELOPES], watch=[])
+    try:
+        small, overlay = write(tmp_path / "rulesets"), tmp_path / "rulesets" / "small" / "overlays" / "more.yaml"
+        overlay.parent.mkdir()
+        text = "language: 2\noverlay: small/more\ntitle: More\nover: [small]\n"
+        text += "rules:\n  act:\n    replaces: small\n    does: |\n      choose start by seats[0]:\n"
+        rest = "        wait\n      end game\n"
+        overlay.write_text(f"{text}        go\n{rest}")
+        watch = Watch(running.hall)
+        assert running.within(lambda: running.hall.offer(str(small))).title == "Tiny"
+        live, *_ = running.table("tiny", ["person", "person"], overlay="small/more")
+        running.done(watch.follow())
+        state = live.state_of(0)
+        running.done(watch.changed({str(small)}))
+        assert live.state_of(0) == state
+        overlay.write_text(f"{text}        stay\n{rest}")
+        running.done(watch.changed({str(tmp_path / "another.yaml")}))
+        assert first(live, 0) == {"do": "go"}
+        running.done(watch.changed({str(overlay)}))
+        assert first(live, 0) == {"do": "stay"}
+        assert running.loop is not None
+        looking = asyncio.run_coroutine_threadsafe(watch.run(), running.loop)
+        later, *_ = running.table("tiny", ["person", "person"], overlay="small/more")
+        time.sleep(0.3)
+        overlay.write_text(f"{text}        leave\n{rest}")
+        until(lambda: first(later, 0) == first(live, 0) == {"do": "leave"})
+        looking.cancel()
         assert running.errors == []
     finally:
         running.close()

@@ -321,6 +321,7 @@ def test_tables_of_an_older_archive_are_taken_for_shared(tmp_path: Path) -> None
     running.hall.close()
     with sqlite3.connect(path) as connection:
         connection.execute("alter table tables drop column audience")
+        connection.execute("alter table seats drop column orders")
         connection.execute("update about set version = 1")
     store = Store(path)
     assert {table.id: table.audience for table in store.tables()[0]} == {live.kept.id: "shared"}

@@ -14,8 +14,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from interpreter.serve import connections, web
-from interpreter.serve.connections import Allowance, Connection, client_of
+from interpreter.serve import connections, limits, web
+from interpreter.serve.connections import Connection
+from interpreter.serve.limits import Allowance, client_of
 from interpreter.serve.table_page import View
 from tests.serve.served import Served, forwarded, get, now, post, until
 
@@ -267,7 +268,7 @@ def test_a_client_sets_up_a_number_of_tables(served: Served, monkeypatch: pytest
 def test_a_client_asks_a_number_of_times(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     one = forwarded()
     with httpx.Client(headers=one, verify=False) as client:
-        codes = [client.get(f"{served.base}/static/icon.svg").status_code for _ in range(int(web.REQUESTS) + 1)]
+        codes = [client.get(f"{served.base}/{web.STATIC}/icon.svg").status_code for _ in range(int(web.REQUESTS) + 1)]
         assert (set(codes[:-1]), codes[-1]) == ({200}, 429)
     assert lobby(served) == 200
 
@@ -290,7 +291,7 @@ def test_pages_of_a_link_share_its_limit(served: Served) -> None:
 def test_an_allowance_fills_up_again_and_forgets_who_acted_long_ago(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
-    monkeypatch.setattr(connections, "MOST_KNOWN", 10)
+    monkeypatch.setattr(limits, "MOST_KNOWN", 10)
     allowance = Allowance(3, 0.5)
     assert [allowance.takes("a") for _ in range(4)] == [True, True, True, False]
     now = 1.9

@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from interpreter.bots.registry import bots_of
-from interpreter.engine.ruleset import load
+from interpreter.loading.load import load
 from interpreter.play.game_records import write_log
 from interpreter.play.match import Match
 from interpreter.serve.outside import in_one_line, program_name, without_folders
@@ -61,7 +61,7 @@ def served(place: Path) -> Iterator[Served]:
 
 @pytest.fixture(autouse=True)
 def no_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("interpreter.serve.connections.Allowance.takes", lambda self, key: True)
+    monkeypatch.setattr("interpreter.serve.limits.Allowance.takes", lambda self, key: True)
 
 
 @pytest.fixture
@@ -193,7 +193,7 @@ def test_actions_that_are_refused_say_it_in_words(served: Served, web: httpx.Cli
     asked = now(live).decision
     assert asked is not None
     actions = ("point", "choose", "option", "slot", "number", "more", "unpick", "toggle", "moment", "fork", "explain",
-               "language", "open", "agree", HOSTILE)  # fmt: skip
+               "open", "agree", HOSTILE)  # fmt: skip
     dice = random.Random(3)
     for do in actions:
         for value in dice.sample(VALUES, 5):

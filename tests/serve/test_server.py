@@ -21,18 +21,20 @@ import pytest
 
 from interpreter.bots.registry import bots_of
 from interpreter.engine.determinization import otherwise
-from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.game import Game, Ruleset
 from interpreter.engine.views import lines_since
+from interpreter.loading.load import load
 from interpreter.play.game_records import SavedGame, read_saved_game, replay_game, replaying, ruleset_of
 from interpreter.play.match import Match
 from interpreter.serve.archive import Store
 from interpreter.serve.live import PUBLIC, Live
 from interpreter.serve.table_page import View, coded
+from interpreter.serve.web import STATIC
 from tests.bots.test_command import PROGRAM
 from tests.looks import shown_apart
 from tests.serve.served import Served, first, get, now, post, state_of, until
 from tests.small import FAMILY, loaded, write
+from tests.support import ENVELOPES
 
 
 @pytest.fixture(scope="module")
@@ -64,13 +66,18 @@ def everything(served: Served, live: Live, seat: int, moment: int | None = None)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("ruleset", "players"), [("goofspiel", 3), ("bsw-germany", 3), ("outpost", 4)])
+@pytest.mark.parametrize(
+    ("server", "ruleset", "players"),
+    [("sealed", ENVELOPES, 3), ("served", "goofspiel", 3), ("served", "bsw-germany", 3), ("served", "outpost", 4)],
+    ids=["sealed", "goofspiel", "bsw-germany", "outpost"],
+)
 @pytest.mark.parametrize("choices", [0, 7, 20])
 def test_what_is_hidden_changes_no_byte_of_what_a_seat_is_sent(
-    served: Served, ruleset: str, players: int, choices: int
+    request: pytest.FixtureRequest, server: str, ruleset: str, players: int, choices: int
 ) -> None:
     """The hidden things of the game lie otherwise; what each seat and the spectators get is the same, byte by byte, now
     and for a moment of the past."""
+    served: Served = request.getfixturevalue(server)
     live, _ = served.moment(ruleset, players, lambda game: len(game.choices) >= choices)
     for seat in (*range(players), PUBLIC):
         before = everything(served, live, seat), everything(served, live, seat, choices // 2)
@@ -86,7 +93,11 @@ def test_what_is_hidden_changes_no_byte_of_what_a_seat_is_sent(
         assert before == after
 
 
-@pytest.mark.parametrize(("ruleset", "players"), [("goofspiel", 3), ("bsw-germany", 3), ("outpost", 4)])
+@pytest.mark.parametrize(
+    ("ruleset", "players"),
+    [(ENVELOPES, 3), ("goofspiel", 3), ("bsw-germany", 3), ("outpost", 4)],
+    ids=["sealed", "goofspiel", "bsw-germany", "outpost"],
+)
 def test_what_is_hidden_changes_no_line_of_the_log_that_a_seat_reads(ruleset: str, players: int) -> None:
     """A game and one in which hidden things lie otherwise go on with the same choices: as long as a seat sees the same,
     it reads the same."""
@@ -117,9 +128,11 @@ def test_what_is_hidden_changes_no_line_of_the_log_that_a_seat_reads(ruleset: st
     assert compared > players
 
 
-def test_a_sealed_choice_is_told_to_nobody_else(served: Served) -> None:
-    live, links, watch = served.table("goofspiel", ["person"] * 3)
-    choose(served, live, 0, 8)
+@pytest.mark.parametrize(("server", "ruleset"), [("sealed", "envelopes"), ("served", "goofspiel")])
+def test_a_bid_is_told_to_nobody_else(request: pytest.FixtureRequest, server: str, ruleset: str) -> None:
+    running: Served = request.getfixturevalue(server)
+    live, links, watch = running.table(ruleset, ["person"] * 3)
+    choose(running, live, 0, 8)
     for link in (links[1], watch):
         page = get(link).text
         assert "bids 9" not in page
@@ -297,32 +310,32 @@ def test_lines_of_the_log_that_read_as_one_are_one(served: Served) -> None:
     assert [number for number, _ in told()[0]] == ["1", "2"]
 
 
-def test_who_joins_is_told_that_a_player_has_seen_what_comes(served: Served) -> None:
+def test_who_joins_is_told_that_a_player_has_seen_what_comes(sealed: Served) -> None:
     """Prizes are turned up in the same order again."""
-    live, links, watch = served.table("goofspiel", ["person", "bot:random"])
-    play_ahead(served, live)
+    live, links, watch = sealed.table("envelopes", ["person", "bot:random"])
+    play_ahead(sealed, live)
     assert BEFORE not in get(links[0]).text  # who plays alone knows
     data = {"kind": "open", "mark": live.kept.seats[1].mark}
-    assert post(f"{served.base}/host/{live.kept.host}/1", data=data).status_code == 303
-    join = f"{served.base}/join/{live.kept.id}"
+    assert post(f"{sealed.base}/host/{live.kept.host}/1", data=data).status_code == 303
+    join = f"{sealed.base}/join/{live.kept.id}"
     assert BEFORE in get(join).text
     seat = post(f"{join}/1", data={"name": "Friend"}, follow_redirects=True)
     for page in (seat.text, get(links[0]).text, get(watch).text):
         assert BEFORE in page
-    store = sqlite3.connect(served.hall.store.path)
+    store = sqlite3.connect(sealed.hall.store.path)
     (header,) = store.execute("select header from tables where id = ?", (live.kept.id,)).fetchone()
     assert json.loads(header)["continued"] is True
 
 
-def test_who_comes_back_to_a_seat_is_told_what_has_been_seen_meanwhile(served: Served) -> None:
-    live, links, _ = served.table("goofspiel", ["person", "person"])
-    choose(served, live, 0)
-    served.done(live.undo(0))  # nothing has been seen
+def test_who_comes_back_to_a_seat_is_told_what_has_been_seen_meanwhile(sealed: Served) -> None:
+    live, links, _ = sealed.table("envelopes", ["person", "person"])
+    choose(sealed, live, 0)
+    sealed.done(live.undo(0))  # nothing has been seen
     assert live.asking is None
     assert BEFORE not in get(links[1]).text
-    served.done(live.take(1, "bot", "random"))
-    play_ahead(served, live)
-    served.done(live.take(1, "person"))
+    sealed.done(live.take(1, "bot", "random"))
+    play_ahead(sealed, live)
+    sealed.done(live.take(1, "person"))
     assert BEFORE in get(links[1]).text
 
 
@@ -369,7 +382,9 @@ def test_choices_that_changed_rules_undo_count_as_seen(tmp_path: Path) -> None:
     finally:
         running.close()
     archive = Store(store)
-    assert [each.header.get("continued") for each in archive.tables()[0]] == [True, True]
+    assert [each.header.get("continued") for each in archive.tables()[0]] == [None, True], (
+        "nobody has gone on at the first"
+    )
     archive.close()
 
 
@@ -380,12 +395,12 @@ def test_other_names_and_other_sites_are_refused(served: Served) -> None:
     unknown = get(served.base, headers={"Host": "evil.example"})
     assert unknown.status_code == 421
     assert "--name" in unknown.text
-    assert get(f"{served.base}/static/table.css", headers={"Host": "evil.example"}).status_code == 200
+    assert get(f"{served.base}/{STATIC}/table.css", headers={"Host": "evil.example"}).status_code == 200
     for headers in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}):
         answer = post(f"{served.base}/new/goofspiel", data={"players": "2"}, headers=headers)
         assert answer.status_code == 403
-        assert '<a href="/">To the lobby</a>' in answer.text
-        assert "/static/table.css" in answer.text
+        assert '<a href="../">To the lobby</a>' in answer.text
+        assert f"{STATIC}/table.css" in answer.text
     assert httpx.put(served.base).status_code == 405
     assert post(f"{served.base}/new/goofspiel", content=b"x" * 70_000).status_code == 413
 
@@ -464,21 +479,55 @@ def test_rows_that_are_no_seats_are_a_table_with_a_heading(tmp_path: Path) -> No
     assert text.count('<span class="head">links</span>') == 0
 
 
-def test_the_lobby_lists_by_family_edition_and_title(served: Served) -> None:
+def test_the_lobby_lists_by_family_board_and_edition(served: Served) -> None:
     page = get(served.base).text
-    listed = re.findall(r"<h2>([^<]+)</h2>|<h3>([^<]+)</h3>|<strong><bdi>([^<]+)", page)
+    listed = re.findall(r"<h2>([^<]+)</h2>|<strong><bdi>([^<]+)", page)
     words = [next(filter(None, each)) for each in listed]
     assert words[:4] == ["Goofspiel", "Goofspiel", "Outpost", "Outpost (2024)"]
-    first = words.index("Edition of 2018")
-    titles = words[first + 1 : words.index("Second edition (2004, text of 2006)")]
+    titles = words[words.index("Power Grid") + 1 : words.index("Continue a saved game")]
     assert len(titles) > 15
     assert titles == sorted(titles)
+    assert page.count("<bdi>Edition of 2018</bdi>") > 10
+
+
+def test_a_game_against_bots_is_one_click_from_the_lobby(served: Served) -> None:
+    with httpx.Client(headers={"Origin": served.base}, follow_redirects=True, timeout=30) as client:
+        lobby = client.get(served.base).text
+        forms = re.findall(r'<form method="post" action="new">.*?</form>', lobby, re.DOTALL)
+        form = next(each for each in forms if 'value="germany-2018"' in each)
+        assert re.findall(r'value="([\w-]+)"( checked)?><span>', form) == [
+            ("germany-2018", " checked"),
+            ("germany-2004", ""),
+            ("bsw-germany", ""),
+        ]  # the edition with most boards first
+        fields = dict(re.findall(r'<input type="hidden" name="(\w+)" value="(\w+)">', form))
+        page = client.post(f"{served.base}/new", data={**fields, "ruleset": "germany-2004"})
+        assert re.search(r"/seat/[\w-]{32}$", str(page.url))
+        kept = [*served.hall.kept.values()][-1]
+        assert [seat.kind for seat in kept.seats] == ["person", "bot", "bot"]
+        assert kept.header["ruleset"] == "germany-2004"
+        assert f'href="seat/{kept.seats[0].token}"' in client.get(served.base).text
+    assert kept.seats[0].token not in get(served.base).text
+
+
+def test_a_board_is_drawn_in_the_lobby_once(served: Served) -> None:
+    drawn = get(f"{served.base}/board/germany-2018.svg")
+    assert (drawn.headers["content-type"], drawn.text[:4]) == ("image/svg+xml", "<svg")
+    assert get(f"{served.base}/board/goofspiel.svg").status_code == 409
+    assert get(f"{served.base}/board/..%2Fx.svg").status_code in (404, 409)
+
+
+def test_links_have_a_code_to_scan(served: Served) -> None:
+    page = served.post("/new/goofspiel", [("players", "2"), ("seat0", "person"), ("seat1", "open")])
+    assert page.count('class="segno"') == 3
+    assert page.count("data-copy=") == 3
 
 
 def test_the_form_says_what_can_be_typed(served: Served) -> None:
     page = get(f"{served.base}/new/bsw-germany").text
-    assert "some of turquoise, brown, yellow, red, blue, purple; separated by commas" in page
-    assert "numbers of seats, from 0, separated by commas" in page
+    assert 'type="checkbox" name="set_regions" value="turquoise"' in page
+    assert "Type numbers, separated by commas." in page
+    assert page.count('<select name="set_first_order">') == 6
     seats = ["bot"] * 3
     live, *_ = served.table("bsw-germany", seats, set_first_order="2, 0, 1")
     assert live.game.settings["first_order"] == (2, 0, 1)
@@ -544,7 +593,7 @@ def test_no_acknowledged_choice_is_lost_by_kill(tmp_path: Path) -> None:
     until(lambda: answers(base), 30)
     form = {"players": "2", "seat0": "person", "seat1": "bot", "bot1": "random"}
     page = post(f"{base}/new/goofspiel", data=form, follow_redirects=True).text
-    seat = re.findall(r'href="(/seat/[^"]+)"', page)[0]
+    seat = re.findall(r'href="\.\.(/seat/[^"]+)"', page)[0]
     acknowledged = 0
     for _ in range(3):
         end = time.monotonic() + dice.uniform(0.05, 0.5)
@@ -579,7 +628,7 @@ def test_a_server_that_is_told_to_stop_leaves_nothing_behind(tmp_path: Path) -> 
         process = serving(tmp_path / "tables.sqlite", port, "goofspiel")
         until(lambda: answers(base), 30)
         page = post(f"{base}/new/goofspiel", data={"players": "2"}, follow_redirects=True).text
-        seat = re.findall(r'href="(/seat/[^"]+)"', page)[0]
+        seat = re.findall(r'href="\.\.(/seat/[^"]+)"', page)[0]
         assert get(f"{base}{seat}/rules", timeout=60).status_code == 200  # in a process of its own
         with httpx.stream("GET", f"{base}{seat}/events?view={'e' * 20}") as events:
             lines = events.iter_lines()
@@ -663,7 +712,7 @@ def test_a_saved_map_is_on_open_tables_in_time(tmp_path: Path) -> None:
         until(is_new, 20)
         assert "Nordstadt" in view.pieces()["base"]
         assert time.process_time() - begun < 1.5
-        assert len(live.kept.choices) == 1
+        assert [line["do"] for line in live.kept.choices if "forced" not in line] == ["offer"]
         board.write_text(text.replace("nodes:", "nodess:"))
         until(lambda: live.mistakes, 40)
         assert "nodess" in view.pieces()["notice"]
@@ -679,8 +728,8 @@ def test_a_saved_map_is_on_open_tables_in_time(tmp_path: Path) -> None:
         bid = "is: plant.number}\n"
         assert bid in rules.read_text()
         rules.write_text(rules.read_text().replace(bid, bid.replace("number", "number + 1000"), 1))
-        until(lambda: live.note, 40)
-        assert "choice 1 is no longer possible" in live.note
+        until(lambda: live.taken_back, 40)
+        assert "choice 1 is no longer possible" in str(live.taken_back)
         assert live.kept.choices == []
     finally:
         running.close()

@@ -16,12 +16,13 @@ import pytest
 
 from interpreter.bots.registry import bots_of
 from interpreter.compiler.wasm import instance, module, runner
-from interpreter.engine.ruleset import load
+from interpreter.loading.load import load
 from interpreter.play.game_records import Choice, SavedGame, read_saved_game, replay_game, write_log
 from interpreter.play.match import Match
 from interpreter.serve import apart, hall, live
-from interpreter.serve.live import Chronicle, Refused
+from interpreter.serve.live import Chronicle
 from interpreter.serve.table_page import View
+from interpreter.serve.words import Refused
 from tests.serve.served import Served, get, now, until
 
 
@@ -384,11 +385,11 @@ def test_a_pool_has_several_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(apart, "_pools", {})
     made: list[int] = []
 
-    def pool(number: int, mp_context: object) -> ThreadPoolExecutor:
+    def pool(number: int, *_: object) -> ThreadPoolExecutor:
         made.append(number)
         return ThreadPoolExecutor(number)
 
-    monkeypatch.setattr(apart, "ProcessPoolExecutor", pool)
+    monkeypatch.setattr(apart, "process_pool", pool)
     assert asyncio.run(apart.apart(math.factorial, 5)) == 120
     assert asyncio.run(apart.apart(math.factorial, 5, pool="cmd:x", workers=1)) == 120
     assert made == [apart.WORKERS, 1]
@@ -423,7 +424,7 @@ def test_games_go_on_while_a_thread_builds_their_module(builders: list[str], ser
 
     def play() -> bool:
         decision = now(table).decision_of(2)
-        if decision is not None and not apart._building:
+        if decision is not None and len(decision.options) > 1 and not apart._building:
             served.done(table.choose(2, decision.options[0].as_dict()))
         return served.within(lambda: runner.compiled is not None and bool(runner.compiled.players))
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from interpreter.bots.registry import bots_of
 from interpreter.cli.main import cli
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
 from interpreter.lowering import constants
 from interpreter.lowering.constants import MAXIMUM_STILL, Endless
 from interpreter.play import match

@@ -12,10 +12,10 @@ from click.testing import CliRunner
 from interpreter.bots.registry import bots_of
 from interpreter.cli.main import cli
 from interpreter.engine.decision import Decision, Option
-from interpreter.engine.game import Game
+from interpreter.engine.game import Game, Ruleset
 from interpreter.engine.log_records import Event, read
 from interpreter.engine.queries import value_of
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.loading.load import load
 from interpreter.play.match import Match
 from interpreter.simulate.confidence import interval_around, mean_interval, share_interval, student
 from interpreter.simulate.measurements import Taken, taken

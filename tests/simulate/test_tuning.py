@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from interpreter.cli.main import cli
-from interpreter.simulate.tuning import Generation, Question, TunedWeights, diff_of, judged, tuned, win_shares
+from interpreter.simulate.tuning import Estimate, Generation, Question, TunedWeights, diff_of, judged, tuned, win_shares
 
 RULESETS = Path(__file__).parents[2] / "rulesets"
 
@@ -66,7 +66,7 @@ def test_before_and_after_are_compared_game_by_game() -> None:
     judgement = judged(QUESTION, found, range(30), at_once)
     assert judgement.games == 60
     assert judgement.before == judgement.after
-    assert judgement.difference == (0, 0, 0)
+    assert judgement.difference == Estimate(0, 0, 0)
     assert not judgement.is_better
 
 

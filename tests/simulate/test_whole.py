@@ -16,8 +16,8 @@ from interpreter.bots.registry import bots_of
 from interpreter.compare.counterfactual import changes_of, continuations, forked
 from interpreter.compiler.wasm import driver as layout
 from interpreter.compiler.wasm.whole_games import Games
-from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.game import Game, Ruleset
+from interpreter.loading.load import load
 from interpreter.play.match import Match
 from interpreter.simulate.measurements import Packed
 from interpreter.simulate.simulation import Row, WholeGames, finished, simulate

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interpreter.bots.registry import bots_of
-from interpreter.engine.ruleset import load
+from interpreter.loading.load import load
 from interpreter.simulate.simulation import finished, played
 
 

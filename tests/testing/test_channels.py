@@ -16,15 +16,16 @@ import pytest
 
 from interpreter.cli.outlets import CHANNELS
 from interpreter.engine.game import Game
-from interpreter.engine.ruleset import load
 from interpreter.engine.views import numbered_lines
 from interpreter.explain.provenance import account_of
+from interpreter.loading.load import load
 from interpreter.lowering.constants import RuleFailure
 from interpreter.play.game_records import read_saved_game, write_log
 from interpreter.protocol.engine_server import METHODS
 from interpreter.testing.soundness import Examiner, Trouble, drawing, some_option
 from interpreter.testing.twins import Twin
 from tests.hiding import FAMILY, HELPERS, Writer, game_of
+from tests.support import ENVELOPES
 
 PACKAGE = Path(__file__).parent.parent.parent / "interpreter"
 
@@ -59,14 +60,15 @@ WAYS = {
     "engine/game.py value": "refuses to read hidden things: tests of queries",
     "engine/queries.py value_of": "refuses to read hidden things: tests of queries",
     "engine/determinization.py otherwise": "for the interpreter alone",
-    "hidden/secrecy.py is_visible": "decides",
+    "hidden/sight.py is_visible": "decides",
     "hidden/sight.py compiled": "decides",
     "hidden/sight.py hidden_cards": "decides",
     "hidden/sight.py hidden_cells": "decides",
+    "hidden/sight.py is_judged": "decides",
     "hidden/sight.py is_known": "decides",
     "hidden/sight.py known_locals": "decides",
     "hidden/sight.py knows_locals": "decides",
-    "hidden/sight.py look_alike": "decides",
+    "hidden/sight.py shown_apart": "decides",
     "hidden/sight.py may_see": "decides",
     "hidden/sight.py reads_secrets": "decides",
     "hidden/sight.py seen_by": "decides",
@@ -140,22 +142,35 @@ def test_every_way_to_look_at_a_game_is_part_of_a_channel() -> None:
 
 
 HIDES = (
-    FAMILY.replace("    has: {number: int}\n", "    has: {number: int}\n    carries: {load: gem}\n")
+    FAMILY.replace("    holds: {", "    holds: {load: {pool: gem}, ")
     .replace(
-        "pile: {of: plan, order: by number}}",
-        "pile: {of: plan, order: by number}, heaps: {piles of: plan, order: free, seen: no one, top_shows: back}}",
+        "  pile: {of: plan, order: by number}\n",
+        "  pile: {of: plan, order: by number}\n  heaps: {piles of: plan, order: free, seen: no one, top_shows: back}\n",
     )
     .replace(
         "roles: {person: {counts: yes}}", "roles: {person: {counts: yes}, bird: {counts: no, seats: 1, open: yes}}"
     )
-    .replace("    maybe: {", "    dice: {value: list of step, start: [], seen: owner}\n    maybe: {")
+    .replace(
+        "    maybe: {",
+        "    dice: {value: list of step, start: [], seen: owner, count: shown}\n"
+        "    marks: {value: set of step, start: [], seen: by knows}\n"
+        "    friends: {value: list of seat, start: [], seen: owner}\n"
+        "    badge: {value: step, start: 3, seen: by knows}\n"
+        "    den: {zone: plan, order: kept, seen: by knows}\n    maybe: {",
+    )
+    .replace("  weather: {", "  rumour: {value: step, start: 5, seen: by hears}\n  weather: {")
+    .replace("crypt: {", "boss: {value: seat?}, vault: {zone: slip, order: free, seen: by opens}, crypt: {")
+    .replace("who: seat", "who: seat, viewer: seat, isle: town")
 )
-"""As the small game, with tokens on cards, piles, a role that shows what it has, and dice."""
+"""As the small game, with tokens on cards, piles, a role that shows what it has, dice, and things that rules show."""
 MORE = (
     HELPERS
     + """\
 back(c) -> bool: {is: "c.number > 3"}
 mood_of(who) -> int: {is: "who.wish + weather"}
+knows(viewer, who) -> bool: {is: "viewer == who or viewer.badge == who.badge and row == []"}
+hears(viewer) -> bool: {is: "viewer.score > 2 and weather > 40"}
+opens(viewer, isle) -> bool: {is: "isle.boss == viewer"}
 """
 )
 TEXTS = """\
@@ -168,7 +183,9 @@ boards:
     when: start of act
     says: "{weather} {first(deck) == none} {count(deck)}"
     rows: who in sorted(s in seats by s.purse, as listed)
-    columns: {who: who, purse: who.purse, hand: who.hand, dice: who.dice, is: "1 if weather > 50 else 0"}
+    columns:
+      {who: who, purse: who.purse, hand: who.hand, dice: who.dice, friends: count(who.friends),
+       marks: count(who.marks), is: "1 if weather > 50 else 0"}
   seldom:
     when: start of act
     if: weather > 50
@@ -192,6 +209,23 @@ STEPS = (
     "if seats[1].wish > {}:\n  noted(2)\nelif weather > {}:\n  noted(2)",
     "if weather > {}:\n  at end of phase:\n    seats[1].wish = 3",
     "if seats[1].wish > {}:\n  at start of next phase:\n    note said(3)",
+    "seats[{} mod 2].badge = {} mod 4 + 1",
+    "add seats[{} mod 2] to seats[1].friends",
+    "seats[{} mod 2].friends = [s in seats where s.wish > {}]",
+    "add {} mod 60 + 1 to seats[{} mod 2].marks",
+    "amount = count(seats[1].friends) + count(seats[{} mod 2].dice)",
+    "if seats[0].friends == []:\n  at end of phase:\n    seats[1].friends = []",
+    "for each s in seats[1].friends:\n  number += 1",
+    "row = []",
+    "rumour = {} mod 60 + 1",
+    "first(town).boss = seats[{} mod 2]",
+    "move take(1, slips) to first(town).vault",
+    "move take(1, deck) to seats[1].den",
+    "move take(1, seats[1].den) to seats[0].den",
+    "move take(1, seats[0].den) to deck",
+    "if seats[1].badge > {}:\n  seats[0].badge = 2",
+    "amount = rumour mod 3 + count(seats[1].den)",
+    "note said(sum(c.number for c in seats[1].den))",
 )
 
 
@@ -201,6 +235,7 @@ PREFERRED = (
     "number == 2 and seats[0].purse > {}",
     "number > sum(c.number for c in seats[1].hand) mod 4",
     "number == count(deck) mod 4",
+    "number == count(seats[1].friends) + count(seats[0].marks)",
     "number > 1 and first(deck) != none and weather > {}",
 )
 
@@ -291,7 +326,13 @@ def test_what_nothing_shows_does_not_tell_games_apart(case: str, tmp_path: Path)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("ruleset", "overlays"),
-    [("goofspiel", ()), ("outpost", ("hidden-money",)), ("germany-2018", ()), ("usa-2004", ("robots", "hidden-money"))],
+    [
+        (ENVELOPES, ()),
+        ("goofspiel", ()),
+        ("outpost", ("hidden-money",)),
+        ("germany-2018", ()),
+        ("usa-2004", ("robots", "hidden-money")),
+    ],
 )
 def test_our_rules_tell_no_seat_anything_hidden(ruleset: str, overlays: tuple[str, ...]) -> None:
     game = load(ruleset, overlays).new_game(3, seed=5)

@@ -8,7 +8,8 @@ import pytest
 
 from interpreter.base.source import NOWHERE
 from interpreter.engine.citations import citations_of
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.game import Ruleset
+from interpreter.loading.load import load
 from interpreter.reading.files import shelf_for
 from interpreter.reading.statements import Statement, statements_of
 from interpreter.testing.coverage import (

@@ -36,6 +36,11 @@ decisions:
         amount += 10
 rules:
   rate: {wraps: small, when: amount > 5, cites: [SM-4], is: "base() + 1"}
+  may_go(n): {cites: [SM-5], permits: require n < 2}
+  hues() -> int: count(colour)
+  towns() -> int: count(town)
+kinds: {colour: {amends: small, adds: [green], cites: [SM-6]}}
+graph: {amends: small, cites: [SM-7]}
 """
 RULES = """
 late: {cites: [SM-1], does: amount += 20}
@@ -99,6 +104,18 @@ def test_the_condition_of_a_layer_is_lifted(folder: Path) -> None:
         "other numbers",
         "the layer below answers",
     ]
+
+
+def test_permissions_nodes_and_kinds_are_other_ones(folder: Path) -> None:
+    assert noticed(folder, "more", "then: [may_go(1)]\n", "SM-5") == ["permits nothing", "other numbers"]
+    assert noticed(folder, "more", "then: [not may_go(2)]\n", "SM-5") == ["permits all", "other numbers"]
+    assert noticed(folder, "more", "then: [hues() == 3]\n", "SM-6") == ["one member fewer"]
+    assert noticed(folder, "more", "then: [towns() == 3]\n", "SM-7") == ["one node fewer"]
+    reds = "then: ['count(t in town where t.colour == red) == 2']\n"
+    assert noticed(folder, "more", reds, "SM-6") == ["other nodes"]
+    assert noticed(folder, "more", reds, "SM-7") == ["other nodes"]
+    dear = "then: ['sum(l.cost for l in links(\"Bute\")) == 3']\n"
+    assert noticed(folder, "more", dear, "SM-7") == ["other links"]
 
 
 @pytest.mark.parametrize(

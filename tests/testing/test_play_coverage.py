@@ -11,7 +11,7 @@ import interpreter
 from interpreter.bots.registry import bots_of
 from interpreter.cli.main import cli
 from interpreter.engine.citations import citations_of
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.game import Ruleset
 from interpreter.play.match import Match
 from interpreter.reading.files import shelf_for
 from interpreter.testing.instrumentation import is_watched, key_of, watched

@@ -10,9 +10,16 @@ from textwrap import dedent, indent
 import pytest
 
 from interpreter.authoring.validation import validate
+from interpreter.compare.comparable import Compared
+from interpreter.compare.differences import differences
+from interpreter.editor.completion import complete
+from interpreter.editor.navigation import Answers
+from interpreter.editor.workspace import Desk
 from interpreter.engine.citations import Citation, citations_of
+from interpreter.engine.refusal import IllegalMove
+from interpreter.loading.load import load
 from interpreter.reading.files import Shelf
-from interpreter.testing.mutation import mutants_of
+from interpreter.testing.mutation import mutants_of, prove
 from interpreter.testing.running import Outcome, run_scenario
 from interpreter.testing.scenarios import Scenario
 from interpreter.testing.suite import Suite, suite_of
@@ -242,6 +249,218 @@ def test_a_refusal_cites(folder: Path) -> None:
     assert "the refusal does not cite AB-1" in text
 
 
+def test_a_seat_that_is_not_asked_may_not_choose(folder: Path) -> None:
+    assert said(folder, "phase: pulling\nrefused: {by: 1}\n") == ""
+    assert said(folder, "when: [{by: 0, do: rest}]\nrefused: {by: 0}\n") == ""
+    assert "seat 0 decides `draw`, so it may choose" in said(folder, "refused: {by: 0}\n")
+    text = said(folder, "refused: {by: 1, do: pull, number: 3}\n")
+    assert "seat 0 decides `draw`, not seat 1" in text
+    assert "`refused: {by: 1}` says that" in text
+    assert "E105 `number` needs `do` too" in told(folder, "refused: {by: 1, number: 3}\n")
+    assert "E105 `rule` needs `do` too" in told(folder, "refused: {by: 1, rule: limit}\n")
+    assert "E105 `do` needs `by` too" in told(folder, "refused: {do: pull, number: 3}\n")
+
+
+UNEVEN = """\
+settings: {most: {value: int, default: 2, check: may_be_most}}
+says: {refused.may_be_most: "{n} stones are more than a hand holds"}
+rules:
+  may_be_most(n):
+    permits: |
+      require n <= 2 cites AB-1
+  limit: {replaces: heap, is: most}
+"""
+
+
+def test_a_game_may_refuse_to_begin(folder: Path) -> None:
+    first = folder / "heap" / "editions" / "first.yaml"
+    first.write_text(first.read_text().replace("2..3", "{range: 2..3, otherwise: three colours}") + UNEVEN)
+    statements = folder / "heap" / "statements" / "AB.csv"
+    statements.parent.mkdir()
+    statements.write_text("id,book,kind,phase,statement\nAB-1,AB,rule,,two\nAB-2,AB,rule,,three\n")
+    assert said(folder, "set: {most: 3}\nrefused: {rule: may_be_most, cites: [AB-1]}\n") == ""
+    assert said(folder, "set: {most: 3}\nrefused: {says: more than a hand}\n") == ""
+    assert "`limit` does not refuse this" in said(folder, "set: {most: 3}\nrefused: {rule: limit}\n")
+    assert "does not cite AB-2" in said(folder, "set: {most: 3}\nrefused: {cites: [AB-2]}\n")
+    assert "the refusal does not say `colour`" in said(folder, "set: {most: 3}\nrefused: {says: colour}\n")
+    assert "the game begins" in said(folder, "set: {most: 1}\nrefused: {rule: may_be_most}\n")
+    assert said(folder, "set: {most: 3}\nfails_with: [{most: 1}]\nrefused: {rule: may_be_most}\n") == ""
+    suite(folder, "refused: {says: three colours}\n")
+    text = (folder / "heap/scenarios/tests.yaml").read_text().replace("players: 2", "players: 4")
+    (folder / "heap/scenarios/tests.yaml").write_text(text)
+    found = suite_of(shelf=Shelf([folder]))
+    assert [outcome.failures for outcome in found.outcomes()] == [()]
+    assert found.messages() == []
+
+
+RUSH = """\
+check: may_meet
+settings: {rush: {value: bool, default: no}}
+rules: {may_meet: {permits: require not rush or players == 3}}
+"""
+HARSH = """\
+language: 2
+overlay: heap/harsh
+over: [heap/first]
+check: may_begin
+settings: {cold: {value: bool, default: no}}
+says:
+  refused.may_begin: "a harsh winter needs three players, not {players}"
+  refused.may_pull: {en: "{number} stones are too cold", de: "{number} Steine sind zu kalt"}
+rules:
+  may_begin:
+    cites: [AB-2]
+    permits: require players > 2 or not cold
+  is_light:
+    wraps: heap
+    when: cold
+    cites: [AB-3]
+    is: number == 1
+decisions:
+  draw:
+    cites: [AB-4]
+    wraps: |
+      pull where not cold or number != 1
+"""
+
+
+def test_each_file_refuses_in_its_own_words_with_its_own_statements(folder: Path) -> None:
+    family = folder / "heap" / "family.yaml"
+    light = "  is_light(number) -> bool: number < 9\n  may_pull(number):\n    cites: [AB-1]\n"
+    text = FAMILY.replace("  may_pull(number):\n", light)
+    family.write_text(text.replace("require number <= limit()", "require is_light(number)"))
+    first = folder / "heap" / "editions" / "first.yaml"
+    first.write_text(first.read_text() + RUSH)
+    statements = folder / "heap" / "statements" / "AB.csv"
+    statements.parent.mkdir()
+    rows = "".join(f"AB-{number},AB,rule,,{number}\n" for number in range(1, 5))
+    statements.write_text("id,book,kind,phase,statement\n" + rows)
+    (folder / "heap" / "overlays").mkdir()
+    (folder / "heap" / "overlays" / "harsh.yaml").write_text(HARSH)
+    cold = "with: [heap/harsh]\nset: {cold: yes}\n"
+    refusal = "refused: {rule: may_begin, cites: [AB-2], says: 'winter needs three players, not 2'}\n"
+    assert said(folder, cold + refusal) == ""
+    assert "the game begins" in said(folder, "with: [heap/harsh]\n" + refusal)
+    assert said(folder, "with: [heap/harsh]\nset: {rush: yes}\nrefused: {rule: may_meet, says: not rush}\n") == ""
+    ruleset = load("first", ["harsh"], Shelf([folder]))
+    assert prove(ruleset, suite(folder, f"cites: [AB-2]\n{cold}{refusal}"), {"AB-2"}) == {"AB-2"}
+    game = ruleset.new_game(3, settings={"cold": True})
+    refusals = [
+        (1, "`not cold or number != 1` does not hold", ("AB-4",)),
+        (2, "2 stones are too cold", ("AB-1", "AB-3")),
+    ]
+    for number, message, cites in refusals:
+        with pytest.raises(IllegalMove) as refused:
+            game.apply({"do": "pull", "number": number})
+        (reason,) = refused.value.reasons
+        assert (reason.message, reason.cites) == (message, cites)
+    changed = differences(Compared(load("first", [], Shelf([folder]))), Compared(ruleset)).differences
+    assert [each.b and each.b.value for each in changed if each.path == "check"] == ["may_meet, may_begin"]
+
+
+OVERLAY = "language: 2\noverlay: heap/NAME\nover: [heap/first]\n"
+
+
+def test_overlays_may_be_left_out_and_may_refuse_each_other(folder: Path) -> None:
+    overlays = folder / "heap" / "overlays"
+    overlays.mkdir()
+    (overlays / "more.yaml").write_text(
+        OVERLAY.replace("NAME", "more")
+        + "rules:\n  limit: {replaces: heap, is: 4}\nundefined: {heap/less: nobody says so}\n"
+    )
+    (overlays / "less.yaml").write_text(OVERLAY.replace("NAME", "less"))
+    ruleset = folder / "heap" / "first.yaml"
+    ruleset.write_text(ruleset.read_text() + "overlays: [heap/more]\n")
+    assert said(folder, "then: [limit() == 4]\n") == ""
+    assert said(folder, "with: [-heap/more]\nthen: [limit() == 2]\n") == ""
+    text = told(folder, "with: [-heap/mor]\nthen: [limit() == 2]\n")
+    assert "E505 `first` lists no overlay `heap/mor` to leave out" in text
+    assert "note: a scenario plays it with this overlay (heap/scenarios/tests.yaml:7:12)" in text
+    assert said(folder, "with: [heap/less]\nrefused: {says: nobody says so}\n") == ""
+    assert "does not say `it is`" in said(folder, "with: [heap/less]\nrefused: {says: it is}\n")
+    assert said(folder, "with: [heap/less, +undefined]\nthen: [limit() == 4]\n") == ""
+    assert "nobody says so" in told(folder, "with: [heap/less]\nthen: [limit() == 4]\n")
+    path = folder / "heap/scenarios/tests.yaml"
+    suite(folder, "with: [-heap/mo]\n")
+    text = path.read_text()
+    proposals, span = complete(Desk(), path, text.index("heap/mo]") + 7)
+    assert {"heap/less", "heap/more"} <= {each.text for each in proposals}
+    assert span.text == "heap/mo"
+    suite(folder, "with: [-heap/more]\n")
+    hover = Answers(Desk()).hover(path, path.read_text().index("heap/more"))
+    assert hover is not None
+    assert "more.yaml" in hover[0]
+
+
+def messages_of(folder: Path, scenario: str) -> list[str]:
+    found = suite(folder, scenario)
+    list(found.outcomes())
+    return found.messages()
+
+
+def test_errors_of_another_ruleset_name_it(folder: Path) -> None:
+    first = folder / "heap" / "editions" / "first.yaml"
+    first.write_text(first.read_text() + "rules: {extra() -> int: 1 + 1}\n")
+    found = suite(folder, "fails_for: [second]\nthen: [extra() == 2]\n")
+    assert [outcome.passed for outcome in found.outcomes()] == [True, False]
+    text = "\n".join(found.messages())
+    assert "E301 unknown rule `extra`" in text
+    note = "note: for `second`, which is named here (heap/scenarios/tests.yaml:7:17)"
+    assert note in text
+    second = folder / "heap" / "editions" / "second.yaml"
+    second.write_text(second.read_text().replace("is: 3", "is: 3 + nothing_known"))
+    text = "\n".join(messages_of(folder, "fails_for: [second]\nthen: [extra() == 2]\n"))
+    assert "heap/editions/second.yaml:7:13: E301 unknown name `nothing_known`" in text
+    assert note in text
+
+
+LOTS = """\
+  prepare:
+    does: |
+      move [c in box where c is ticket] to pile
+      shuffle pile as tickets
+      shuffle pile as tickets
+      let order = shuffled [1, 2] as order
+      let again = shuffled [1, 2] as order
+      let rolled = roll 2 from 1 .. 6 as dice
+      let more = roll 2 from 1 .. 6 as dice
+      paid = first(again) * 100 + rolled[1] * 10 + more[0]
+"""
+
+
+@pytest.mark.parametrize(
+    ("chance", "message"),
+    [
+        ("{tickets: [[5], [7]], order: [[2, 1], [1, 2]], dice: [[1, 3], [4, 2]]}", ""),
+        ("{tickets: [[5], [7]], order: [2, 1, 1, 2], dice: [1, 3, 4, 2]}", ""),
+        ("{tickets: [6, 5, 7], order: [[2, 1]]}", "`paid == 134` does not hold"),
+        (
+            "{tickets: [5, [7]]}",
+            ":7:23: E302 `tickets`: got items and lists, want a list with the first items of a shuffle",
+        ),
+        ("{tickets: [[5], [nine]]}", ":7:29: E302 `tickets`: got 'nine'"),
+        ("{dice: [1, [2]]}", ":7:20: E302 `dice`: got items and lists, want a list with what comes up"),
+        (
+            "{dice: [[1, 2], [3, 7]]}",
+            ":7:33: the game cannot start: heap/family.yaml:28:18: `dice`, use 4: 7 is not among",
+        ),
+        (
+            "{order: [[2, 1], [2, 2]]}",
+            ":7:34: the game cannot start: heap/family.yaml:26:19: `order`, use 4: 2 is not among",
+        ),
+        ("{tickets: [[5], [7], [6]]}", ":7:34: unused outcomes of `tickets`: only 2 used"),
+    ],
+)
+def test_outcomes_of_chance_have_one_shape(folder: Path, chance: str, message: str) -> None:
+    family = folder / "heap" / "family.yaml"
+    begin, end = FAMILY.index("  prepare:"), FAMILY.index("  pulling:")
+    family.write_text(FAMILY[:begin] + LOTS + FAMILY[end:])
+    found = suite(folder, f"chance: {chance}\nthen: [first(pile).number == 7, paid == 134]\n")
+    failures = [f"{failure.span}: {failure.message}" for outcome in found.outcomes() for failure in outcome.failures]
+    text = "\n".join([*failures, *found.messages()])
+    assert (message or "nothing") in (text or "nothing")
+
+
 def test_the_places_at_the_end(folder: Path) -> None:
     given = "given: |\n  move 7 from heap to seats[1].taken\nphase: counting\n"
     assert said(folder, given + "places: [2, 1]\n") == ""
@@ -250,8 +469,8 @@ def test_the_places_at_the_end(folder: Path) -> None:
 
 
 def test_what_a_seat_sees(folder: Path) -> None:
-    sees = "sees:\n  0: ['seats[0].dice', 'count(seats[1].dice)', 'seats[1].points']\n  1: ['best(seats[1])']\n"
-    hides = "hides:\n  0: ['seats[1].dice', 'best(seats[1])']\n  1: ['best(seats[0]) + 1']\n"
+    sees = "sees:\n  0: ['seats[0].dice', 'seats[1].points']\n  1: ['best(seats[1])']\n"
+    hides = "hides:\n  0: ['seats[1].dice', 'count(seats[1].dice)', 'best(seats[1])']\n  1: ['best(seats[0]) + 1']\n"
     assert said(folder, sees + hides) == ""
     assert "seat 0 does not see `seats[1].dice`" in said(folder, "sees: {0: ['seats[1].dice']}\n")
     assert "seat 1 sees `best(seats[1])`: 4" in said(folder, "hides: {1: ['best(seats[1])']}\n")

@@ -13,14 +13,15 @@ import pytest
 from interpreter.base.source import SourceFile
 from interpreter.compiler.codegen.shapes import WORD
 from interpreter.compiler.wasm.module import Compiled
-from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.game import Game, Ruleset
+from interpreter.loading.load import load
 from interpreter.reading.files import Shelf, read_document
 from interpreter.testing import soundness
 from interpreter.testing.running import Outcome, run_scenario
 from interpreter.testing.scenarios import check_scenario, read_scenarios
 from interpreter.testing.shrink import file_of, shrink
 from interpreter.testing.verify import Finding, Played, verify
+from tests.support import ENVELOPES
 
 SHIPPED = Path(__file__).parents[2] / "rulesets"
 
@@ -62,6 +63,21 @@ FAULTS = {
     "a bid that is never made": Fault(
         "goofspiel",
         "goofspiel/family.yaml",
+        """      choose bid by each who in seats, at once:
+        play value in [c.value for c in who.hand]:
+          move [c in who.hand where c.value == value] to who.offered
+""",
+        """      while seats[0].offered == []:
+        choose bid by each who in seats, at once:
+          play value in [c.value for c in who.hand]:
+            move [c in who.hand where c.value == value] to who.hand
+""",
+        "endless",
+        "the phase `bidding` goes on",
+    ),
+    "a sealed bid that is never made": Fault(
+        "envelopes",
+        "envelopes/family.yaml",
         """        choose bid by who, sealed:
           play value in [c.value for c in who.hand]:
             move [c in who.hand where c.value == value] to who.offered
@@ -106,8 +122,8 @@ FAULTS = {
         players=(3,),
     ),
     "a sealed bid that is told at once": Fault(
-        "goofspiel",
-        "goofspiel/family.yaml",
+        "envelopes",
+        "envelopes/family.yaml",
         "            move [c in who.hand where c.value == value] to who.offered\n",
         "            move [c in who.hand where c.value == value] to who.offered\n            note nobody_won(value)\n",
         "told",
@@ -178,12 +194,13 @@ says:
 @pytest.fixture
 def shelf(tmp_path: Path) -> Shelf:
     shutil.copytree(SHIPPED, tmp_path / "rulesets")
+    shutil.copytree(Path(ENVELOPES).parent, tmp_path / "rulesets" / "envelopes")
     return Shelf([tmp_path / "rulesets"])
 
 
 def found(shelf: Shelf, fault: Fault) -> tuple[Finding, Ruleset, Ruleset]:
     """The finding, the ruleset with the fault and the one without it."""
-    right = load(fault.ruleset, fault.overlays, Shelf([SHIPPED]))
+    right = load(fault.ruleset, fault.overlays, shelf)
     file = shelf.roots[0] / fault.file
     text = file.read_text(encoding="utf-8")
     assert fault.right in text

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from msgspec import to_builtins
 
 from interpreter import __version__
+from interpreter.base.plain_data import json_of
 from interpreter.base.plurals import counted
 from interpreter.cli import options
 from interpreter.cli.failures import wrong_use, wrong_value
-from interpreter.cli.output import as_json, notice, say, say_table
+from interpreter.cli.output import as_json, notice, say, tell
 from interpreter.cli.progress import counted as shown
 from interpreter.cli.progress import finish
+from interpreter.pages.page import Column, Grid
 
 if TYPE_CHECKING:
     from interpreter.simulate.baseline import Change, Report
@@ -42,8 +42,7 @@ BESIDE, CELL = 6, 11
     "--baseline", about="Compare with saved figures; exit with status 1 if one is more than 15 % worse.", exists=True
 )
 @options.file_option("--save", about="Save the figures to a file.")
-@options.output_option("text", "json")
-@options.requested
+@options.requested("text", "json")
 def command(
     request: options.Request,
     rulesets: tuple[str, ...],
@@ -52,7 +51,6 @@ def command(
     rounds: int,
     baseline: Path | None,
     save: Path | None,
-    output: str,
 ) -> None:
     """Measure the speed of rulesets; without arguments, of all rulesets.
 
@@ -85,7 +83,7 @@ def command(
     for subject in _subjects(request, rulesets, numbers):
         subjects.append(subject)
         samples.append([subject.sample(seconds) for _ in shown(range(rounds), rounds, subject.title)])
-        if output == "text":
+        if request.output == "text":
             if len(samples) == 1:
                 _say("ruleset, players, bot", [figure.title for figure in FIGURES.values()])
             row = row_of(subject, samples[-1])
@@ -95,12 +93,12 @@ def command(
         raise click.UsageError("no ruleset allows this number of players")
     data = report(__version__, subjects, samples, seconds)
     differences = list(changes(kept, data)) if kept is not None else []
-    if output == "json":
-        as_json(data if kept is None else {**data, "changes": list(map(_as_dict, differences))})
+    if request.output == "json":
+        as_json(data if kept is None else {**data, "changes": differences})
     elif kept is not None:
         _compared(kept, data, differences)
     if save is not None:
-        save.write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        save.write_text(json_of(data, 2) + "\n", encoding="utf-8")
     finish([game for subject in subjects for game in subject.unfinished.values()])
     if any(change.worse for change in differences) or (kept is not None and not differences):
         raise click.exceptions.Exit(1)
@@ -161,22 +159,19 @@ def _compared(kept: Report, data: Report, differences: Sequence[Change]) -> None
     rows = [
         (
             change.ruleset,
-            str(change.players),
+            change.players,
             FIGURES[change.figure].title,
-            _number(change.before),
-            _number(change.now),
-            "-" if change.percent is None else f"{change.percent:.1f}%",
+            change.before,
+            change.now,
+            change.percent,
             "worse" if change.worse else "",
         )
         for change in differences
     ]
-    say_table(("ruleset", "players", "figure", "before", "now", "change", ""), rows)
+    before, now = Column("before", _number), Column("now", _number)
+    tell(Grid(("ruleset", "players", "figure", before, now, Column("change", lambda each: f"{each:.1f}%"), ""), rows))
     worse = sum(change.worse for change in differences)
     say(f"{worse} of {len(differences)} figures worse by more than {LIMIT:.0f} %")
-
-
-def _as_dict(change: Change) -> dict[str, object]:
-    return {**to_builtins(change), "percent": None if change.percent is None else round(change.percent, 2)}
 
 
 def _number(number: float) -> str:

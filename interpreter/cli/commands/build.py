@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from interpreter.base.plain_data import Value
+from interpreter.base.plain_data import Value, json_of
 from interpreter.base.suggest import did_you_mean
 from interpreter.cli import options
-from interpreter.cli.failures import refused
 from interpreter.cli.output import as_json, notice, say
 
 if TYPE_CHECKING:
-    from interpreter.engine.ruleset import Ruleset
+    from interpreter.engine.game import Ruleset
 
 __all__ = ["command"]
 
@@ -30,9 +28,8 @@ __all__ = ["command"]
 @options.several_option(
     "--policy", "policies", metavar="NAME", about="Include a bot: a policy of the family or `random`.", default="all"
 )
-@options.output_option("text", "json")
-@options.requested
-def command(request: options.Request, file: Path, policies: tuple[str, ...], output: str) -> None:
+@options.requested("text", "json")
+def command(request: options.Request, file: Path, policies: tuple[str, ...]) -> None:
     """Compile a ruleset to a standalone WebAssembly module, with a JSON manifest beside it: names of cells, options,
     events and texts. `docs/wasm.md` describes the interface.
 
@@ -46,21 +43,18 @@ def command(request: options.Request, file: Path, policies: tuple[str, ...], out
     setup = request.setup()
     loaded, bots = setup.ruleset, _policies(setup.ruleset, policies)
     from interpreter import __version__
-    from interpreter.compiler.wasm.instance import text_to_binary
+    from interpreter.compiler.wasm.binary import binary_of
     from interpreter.play.module_export import standalone
 
     manifest_file = file.with_suffix(".json")
     for path in (file, manifest_file):
         options.can_be_written(path)
     built = standalone(loaded, setup.players, loaded.settings(setup.settings), bots)
-    try:
-        binary = text_to_binary(built.text)
-    except ImportError:
-        refused("`build` needs wasmtime: `pip install wasmtime`")
-    text = json.dumps({"regelwerk": __version__, **built.manifest}, ensure_ascii=False, indent=1) + "\n"
+    binary = binary_of(built.text)
+    text = json_of({"regelwerk": __version__, **built.manifest}, 1) + "\n"
     file.write_bytes(binary)
     manifest_file.write_text(text, encoding="utf-8")
-    _tell(built.manifest, {str(file): len(binary), str(manifest_file): len(text.encode())}, output)
+    _tell(built.manifest, {str(file): len(binary), str(manifest_file): len(text.encode())}, request.output)
 
 
 def _policies(ruleset: Ruleset, names: tuple[str, ...]) -> list[str]:

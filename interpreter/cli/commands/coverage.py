@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from interpreter.base.plain_data import Json
+from interpreter.base.suggest import did_you_mean, did_you_mean_one_of
 from interpreter.cli import options
 from interpreter.cli.failures import refused
-from interpreter.cli.output import as_json, picked, say, say_rows, styled, write_page
+from interpreter.cli.output import as_json, picked, tell, write_page
 from interpreter.cli.progress import counted, finish, naming
+from interpreter.pages.page import Block, Grid, Paragraph, Strong
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from interpreter.engine.citations import Citation
-    from interpreter.engine.ruleset import Ruleset
+    from interpreter.engine.game import Ruleset
     from interpreter.reading.files import Shelf
-    from interpreter.reading.statements import Statement
     from interpreter.testing.coverage import Coverage
     from interpreter.testing.play_coverage import Reached
 
@@ -72,8 +71,7 @@ def command(
     from interpreter.engine.answers import kept_answers
     from interpreter.testing.coverage import cover
 
-    if page is not None:
-        options.suffix_of(page, ".html", ".htm")
+    options.suffix_of(page, ".html", ".htm")
     if named is not None and ruleset is not None:
         raise click.UsageError(f"got the rulesets '{named}' and '{ruleset}', want one of them")
     ruleset = ruleset or named
@@ -98,7 +96,6 @@ def command(
     if kind is not None:
         coverages = [coverage for coverage in coverages if coverage.counted]
         if not coverages:
-            from interpreter.base.suggest import did_you_mean_one_of
             from interpreter.reading.statements import STATEMENT_KINDS
 
             near = did_you_mean_one_of(kind, STATEMENT_KINDS)
@@ -117,7 +114,7 @@ def command(
         as_json([_json(coverage, played.get(coverage.rulebook)) for coverage in coverages])
     elif page is None:
         for coverage in coverages:
-            _tell(coverage, played.get(coverage.rulebook))
+            tell(*_blocks(coverage, played.get(coverage.rulebook)))
     finish([game for each in played.values() for game in each.unfinished])
     left_over = any(coverage.uncited or (mutate and coverage.unproved) for coverage in coverages)
     if left_over or any(each.left for each in played.values()):
@@ -133,16 +130,16 @@ def _reached(book: str, rulesets: list[Ruleset], shelf: Shelf, games: int) -> Re
 
 def _write(coverages: list[Coverage], shelves: Iterable[Shelf], page: str) -> None:
     from interpreter.pages.citation_report import followed_page
+    from interpreter.pages.html import html_of
     from interpreter.reading.statements import statements_of
 
     statements = {id: each for shelf in shelves for id, each in statements_of(shelf).items()}
-    text = followed_page(coverages, statements.values())
+    text = html_of(followed_page(coverages, statements.values()))
     write_page(text, page, ", ".join(coverage.rulebook for coverage in coverages))
 
 
 def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]]:
     """Return the rulebooks to report, with the rulesets that follow them."""
-    from interpreter.base.suggest import did_you_mean
     from interpreter.reading.files import shelf_here
     from interpreter.testing.coverage import own_rulebooks, rulebooks_named, rulebooks_of
 
@@ -180,81 +177,55 @@ def _counts(coverage: Coverage) -> dict[str, int | None]:
     }
 
 
-def _json(coverage: Coverage, played: Reached | None) -> dict[str, Json]:
-    return {
-        "rulebook": coverage.rulebook,
-        "rulesets": list(coverage.rulesets),
-        **_counts(coverage),
-        "uncited": list(map(_statement, coverage.uncited)),
-        "unproved": list(map(_statement, coverage.unproved)) if coverage.proved is not None else None,
-        "play": None
-        if played is None
-        else {
-            **picked(played, "games", "tables"),
-            "unfinished": [game.as_data() for game in played.unfinished],
-            "played": len(played.played),
-            "shown": [{**_citation(citation), "scenario": scenario} for citation, scenario in played.shown],
-            "left": list(map(_citation, played.left)),
-        },
-    }
+def _json(coverage: Coverage, played: Reached | None) -> dict[str, object]:
+    play: dict[str, object] | None = None
+    if played is not None:
+        shown = [{**citation.as_data(), "scenario": scenario} for citation, scenario in played.shown]
+        play = {**picked(played, "games", "tables", "unfinished", "left"), "played": len(played.played), "shown": shown}
+    unproved = coverage.unproved if coverage.proved is not None else None
+    about = {**picked(coverage, "rulebook", "rulesets"), **_counts(coverage), "uncited": coverage.uncited}
+    return {**about, "unproved": unproved, "play": play}
 
 
-def _citation(citation: Citation) -> dict[str, Json]:
-    return {**picked(citation, "section", "name"), "place": str(citation.span), "cites": citation.cites}
-
-
-def _statement(statement: Statement) -> dict[str, Json]:
-    return picked(statement, "id", "kind", "text")
-
-
-def _tell(coverage: Coverage, played: Reached | None) -> None:
+def _blocks(coverage: Coverage, played: Reached | None) -> Iterator[Block]:
     counts = _counts(coverage)
-    say(f"{styled(coverage.rulebook, bold=True)}, as followed by {', '.join(coverage.rulesets)}")
+    yield Paragraph((Strong(coverage.rulebook), f", as followed by {', '.join(coverage.rulesets)}"))
     about = {
         "cited": "by rules, tables and components",
         "waived": "with a reason" + (f"; {both} of them are cited too" if (both := counts["both"]) else ""),
         "shown": "of those cited, by scenarios",
         "proved": "of those cited, by scenarios that fail without them",
     }
-    rows: list[tuple[object, ...]] = [("counted", counts["counted"], "", "")]
-    for word, meaning in about.items():
-        number, whole = counts[word], counts["cited" if word in ("shown", "proved") else "counted"] or 1
-        if number is not None:
-            rows.append((word, number, f"{100 * number // whole} %", meaning))
-    say_rows(rows)
-    _list("not cited and not waived", coverage.uncited)
+    wholes = {"cited": "counted", "waived": "counted", "shown": "cited", "proved": "cited"}
+    parts = [(word, counts[word], counts[wholes[word]], meaning) for word, meaning in about.items()]
+    yield _parts([("counted", counts["counted"], None, ""), *(part for part in parts if part[1] is not None)])
+    yield from _list("not cited and not waived", [(each.id, each.kind, each.text) for each in coverage.uncited])
     if coverage.proved is not None:
-        _list("cited, but not proved", coverage.unproved)
+        yield from _list("cited, but not proved", [(each.id, each.kind, each.text) for each in coverage.unproved])
     if played is not None:
-        _tell_reached(played)
-    say()
+        shown = len(played.shown)
+        total = len(played.played) + shown + len(played.left)
+        yield Paragraph(f"{played.games} games at {played.tables} tables, {total} rules and tables that cite it")
+        in_play = ("in play", len(played.played), total, "by games")
+        yield _parts([in_play, ("in scenarios", shown, total, "only by a scenario")])
+        yield from _list("only by a scenario", [_where(*each) for each in played.shown])
+        yield from _list("by neither", [_where(each) for each in played.left], even_none=True)
+    yield Paragraph("")
 
 
-def _list(title: str, statements: Iterable[Statement]) -> None:
-    rows = [(statement.id, statement.kind, statement.text) for statement in statements]
-    if rows:
-        say(f"{title}: {len(rows)}")
-        say_rows(rows)
+def _parts(rows: Sequence[tuple[str, int | None, int | None, str]]) -> Grid:
+    """Return numbers of what there is, each with its part of a whole."""
+    cells = [(what, n, "" if of is None else f"{100 * (n or 0) // (of or 1)} %", about) for what, n, of, about in rows]
+    return Grid((), cells)
 
 
-def _tell_reached(played: Reached) -> None:
-    shown = len(played.shown)
-    total = len(played.played) + shown + len(played.left)
-    say(f"{played.games} games at {played.tables} tables, {total} rules and tables that cite it")
-    counts = (("in play", len(played.played), "by games"), ("in scenarios", shown, "only by a scenario"))
-    say_rows((where, number, f"{100 * number // (total or 1)} %", how) for where, number, how in counts)
-    if played.shown:
-        say(f"only by a scenario: {shown}")
-        _citations(played.shown)
-    say(f"by neither: {len(played.left)}")
-    _citations((citation, "") for citation in played.left)
+def _list(title: str, rows: Sequence[Sequence[str]], *, even_none: bool = False) -> Iterator[Block]:
+    if rows or even_none:
+        yield from (Paragraph(f"{title}: {len(rows)}"), Grid((), rows))
 
 
-def _citations(citations: Iterable[tuple[Citation, str]]) -> None:
+def _where(citation: Citation, scenario: str = "") -> tuple[str, str]:
     from interpreter.explain.cross_reference import WORDS
 
-    rows = []
-    for citation, scenario in citations:
-        what = f"{WORDS.get(citation.section, citation.section)} {citation.name} ({', '.join(citation.cites)})"
-        rows.append((str(citation.span), f"{what}: {scenario}" if scenario else what))
-    say_rows(rows)
+    what = f"{WORDS.get(citation.section, citation.section)} {citation.name} ({', '.join(citation.cites)})"
+    return str(citation.span), f"{what}: {scenario}" if scenario else what

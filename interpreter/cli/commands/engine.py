@@ -16,7 +16,7 @@ __all__ = ["command"]
 @click.command("engine")
 @options.ruleset_argument
 @options.overlays_option
-@options.requested
+@options.requested()
 def command(request: options.Request) -> None:
     """Answer requests from stdin on stdout: JSON-RPC 2.0, one message a line. `docs/engine.md` describes all methods.
     The engine ends when stdin ends, or with `quit`.

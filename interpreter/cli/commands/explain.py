@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
 from interpreter.base.messages import frame
+from interpreter.base.suggest import without_suggestion
 from interpreter.cli import options
 from interpreter.cli.failures import refused, refused_for
-from interpreter.cli.output import as_json, notice, say, say_lines, say_rows, styled
+from interpreter.cli.output import as_json, notice, say, styled, tell
 from interpreter.language.types import SEAT
+from interpreter.pages.page import Block, Facts, Folded, Paragraph, Source, Statements, Strong
 
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
-    from interpreter.explain.cross_reference import Explanation, Part, Quote
+    from interpreter.explain.cross_reference import Explanation
 
 __all__ = ["command"]
 
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
+_EMPTY = Paragraph("")
 
 
 @click.command("explain")
@@ -27,9 +31,8 @@ _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 @click.argument("name", metavar="NAME|NUMBER|MOVE")
 @options.overlays_option
 @options.language_option
-@options.output_option("text", "json")
-@options.requested
-def command(request: options.Request, name: str, language: str, output: str) -> None:
+@options.requested("text", "json")
+def command(request: options.Request, name: str, language: str) -> None:
     """Explain NAME in RULESET: a rule, a table or one of its cells, a trigger, a setting, any other declaration, a
     member of a kind, an attribute, a node, a card by its key, a name of the language, or the id of a statement.
 
@@ -51,17 +54,16 @@ def command(request: options.Request, name: str, language: str, output: str) -> 
       regelwerk explain game.jsonl 12.3
       regelwerk explain game.jsonl@40 "connect Essen"
     """
-    from interpreter.base.suggest import without_suggestion
     from interpreter.explain.names import explain
 
     saved = request.kept_game()
     if saved is not None:
         language = options.language_for(saved.ruleset, language)
     if saved is not None and _NUMBER.fullmatch(name):
-        _line(request.ruleset, name, output, language)
+        _line(request.ruleset, name, request.output, language)
         return
     if saved is not None and _is_move(saved, name):
-        _move(saved, name, output, language)
+        _move(saved, name, request.output, language)
         return
     if (wrong := _out_of_turn(saved, name)) and " " in name.strip():
         refused(wrong)
@@ -76,13 +78,11 @@ def command(request: options.Request, name: str, language: str, output: str) -> 
         refused(message)
     if wrong:
         notice(wrong)
-    if output == "json":
+    if request.output == "json":
         as_json(explanations)
         return
     for position, explanation in enumerate(explanations):
-        if position:
-            say()
-        _tell(explanation)
+        tell(*([_EMPTY] if position else []), *_blocks(explanation))
 
 
 # --- saved games
@@ -99,16 +99,16 @@ def _line(where: str, number: str, output: str, language: str) -> None:
         as_json(account)
         return
     kind = frame(language, f"explain.{account.kind}")
-    say(f"{styled(account.number, bold=True)}: {kind} `{account.name}`")
     details = {"says": account.text, "when": account.moment, "after": account.after}
-    rows = [*((frame(language, f"explain.{name}"), text) for name, text in details.items()), *account.values]
-    say_rows(row for row in rows if row[1])
-    if account.chain:
-        say()
-        first, *callers = account.chain
-        called = ((frame(language, "explain.called_by", what=use.what), use.place) for use in callers)
-        say_rows([(first.what, first.place), *called], "")
-    _quotes(account.cites)
+    facts = [*((frame(language, f"explain.{name}"), text) for name, text in details.items()), *account.values]
+    called = [(use.what, use.place) for use in account.chain]
+    called[1:] = [(frame(language, "explain.called_by", what=what), place) for what, place in called[1:]]
+    tell(
+        Paragraph((Strong(account.number), f": {kind} `{account.name}`")),
+        Facts([fact for fact in facts if fact[1]]),
+        *((_EMPTY, Facts(called)) if called else ()),
+        *((_EMPTY, Statements(account.cites)) if account.cites else ()),
+    )
 
 
 def _is_move(game: Game, text: str) -> bool:
@@ -161,42 +161,30 @@ def _move(game: Game, text: str, output: str, language: str) -> None:
     for condition in conditions:
         mark = {True: "✔", False: "✘", None: "?"}[condition.holds]
         unknown = frame(language, "explain.unknown") if condition.holds is None else ""
-        say()
-        say(f"{mark} {styled(condition.text, bold=not condition.holds)}{unknown}")
-        say_rows(condition.values, "    ")
-        say("    " + frame(language, "explain.rule", rule=condition.rule, place=condition.place))
-        news = tuple(each for each in condition.cites if not (condition.holds and each.id in quoted))
-        _quotes(news, "    ", apart=False)
+        tell(
+            _EMPTY,
+            Paragraph((f"{mark} ", condition.text if condition.holds else Strong(condition.text), unknown)),
+            Facts(condition.values),
+            Paragraph("  " + frame(language, "explain.rule", rule=condition.rule, place=condition.place)),
+            Statements([each for each in condition.cites if not (condition.holds and each.id in quoted)]),
+        )
         quoted |= {each.id for each in condition.cites}
-
-
-def _quotes(quotes: tuple[Quote, ...], indent: str = "  ", *, apart: bool = True) -> None:
-    rows = [(q.id, q.kind, q.text + (f" → {q.reading}" if q.reading else "")) for q in quotes]
-    if rows and apart:
-        say()
-    say_rows(rows, indent)
 
 
 # --- rulesets
 
 
-def _tell(explanation: Explanation) -> None:
-    say(f"{styled(explanation.name, bold=True)}: {explanation.kind}")
-    say_rows(explanation.facts)
+def _blocks(explanation: Explanation) -> Iterator[Block]:
+    yield Paragraph((Strong(explanation.name), f": {explanation.kind}"))
+    yield Facts(explanation.facts)
     for part in explanation.parts:
-        say()
-        _part(part)
+        how = ", ".join(text for text in (part.covers, f"when {part.when}" if part.when else "") if text)
+        value = {"": "", "-": "  leaves the cell as it is"}.get(part.value, f"  here the cell is {part.value}")
+        yield _EMPTY
+        yield Paragraph((Strong(part.place), f"  {how}" if how else "", value))
+        if part.about:
+            yield Paragraph(f"  {part.about}")
+        yield from (Source(part.text), Statements(part.cites))
     if explanation.uses:
-        say()
-        say({"statement": "cited by", "words": "said by"}.get(explanation.kind, "used by"))
-        say_rows((use.place, use.what) for use in explanation.uses)
-
-
-def _part(part: Part) -> None:
-    how = ", ".join(text for text in (part.covers, f"when {part.when}" if part.when else "") if text)
-    value = {"": "", "-": "  leaves the cell as it is"}.get(part.value, f"  here the cell is {part.value}")
-    say(f"{styled(part.place, bold=True)}{f'  {how}' if how else ''}{value}")
-    if part.about:
-        say(f"  {part.about}")
-    say_lines(f"    {line}".rstrip() for line in part.text.splitlines())
-    _quotes(part.cites, apart=False)
+        used = {"statement": "cited by", "words": "said by"}.get(explanation.kind, "used by")
+        yield Folded(used, [Facts([(use.place, use.what) for use in explanation.uses])])

@@ -5,15 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from msgspec import Struct
 
+from interpreter.base.diagnostics import Diagnostic, rendered
+from interpreter.base.paths import ruleset_roots
+from interpreter.cli.failures import refused
 from interpreter.cli.output import notice, say, styled
-
-if TYPE_CHECKING:
-    from interpreter.base.diagnostics import Diagnostic
 
 __all__ = ["command"]
 
@@ -53,8 +52,6 @@ def command(paths: tuple[str, ...], check: bool, diff: bool, upgrade: bool) -> N
       regelwerk fmt --upgrade my-rulesets
       regelwerk fmt - < rulesets/goofspiel/family.yaml
     """
-    from interpreter.base.diagnostics import rendered
-
     if "-" in paths and len(paths) > 1:
         raise click.UsageError("`-` goes without other paths")
     unread = changed = count = 0
@@ -87,15 +84,12 @@ def _sum_up(count: int, changed: int, unread: int, *, written: bool) -> None:
 
 
 def _tidied(paths: tuple[str, ...], *, upgrade: bool) -> Iterator[_Tidied]:
-    from interpreter.base.paths import ruleset_roots
-
     if paths == ("-",):
         yield _tidy("<stdin>", None, sys.stdin.buffer.read(), upgrade=upgrade)
         return
     for path in map(Path, paths) if paths else ruleset_roots():
         if not path.exists():
-            from interpreter.cli.failures import refused
-            from interpreter.engine.ruleset import find
+            from interpreter.loading.load import find
 
             document = find(str(path))[1]
             place = f"; its files are in `{document.path.parent.as_posix()}`" if document is not None else ""

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import click
 
+from interpreter.base.codes import code_pages, meanings
+from interpreter.base.suggest import did_you_mean
 from interpreter.cli import options
-from interpreter.cli.output import as_json, say, say_table
+from interpreter.cli.output import as_json, say, tell
+from interpreter.pages.page import Grid
 
 __all__ = ["command"]
 
@@ -22,10 +25,8 @@ def command(code: str | None, output: str) -> None:
       regelwerk help run
       regelwerk help
     """
-    from interpreter.base.codes import code_pages, meanings
-
     if code is None:
-        as_json(meanings()) if output == "json" else say_table(("code", "meaning"), meanings().items())
+        as_json(meanings()) if output == "json" else tell(Grid(("code", "meaning"), [*meanings().items()]))
         return
     context = click.get_current_context().find_root()
     assert isinstance(context.command, click.Group)
@@ -39,14 +40,9 @@ def command(code: str | None, output: str) -> None:
     name = code.upper()
     pages = code_pages()
     if name not in pages:
-        from interpreter.base.suggest import did_you_mean
-
-        near = did_you_mean(name, pages) or did_you_mean(code.lower(), commands)
-        near = near.replace("`", "'")
+        near = (did_you_mean(name, pages) or did_you_mean(code.lower(), commands)).replace("`", "'")
         remedy = near or "; `regelwerk help` lists all codes"
         raise click.BadParameter(f"unknown code '{code}'{remedy}", param_hint="CODE")
     page = pages[name].read_text(encoding="utf-8")
-    if output == "json":
-        as_json({"code": name, "meaning": meanings()[name], "page": page})
-    else:
-        say(page.rstrip())
+    data = {"code": name, "meaning": meanings()[name], "page": page}
+    as_json(data) if output == "json" else say(page.rstrip())

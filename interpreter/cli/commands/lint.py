@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING
 import click
 from msgspec.structs import replace
 
+from interpreter.base.codes import meanings
+from interpreter.base.diagnostics import Diagnostic, RulesetError, few, rendered
+from interpreter.base.suggest import did_you_mean
 from interpreter.cli import options
+from interpreter.cli.commands.validate import annotate, own_files
+from interpreter.cli.failures import way_on
 from interpreter.cli.output import as_json, notice, picked, say, say_lines
+from interpreter.cli.progress import naming
 
 if TYPE_CHECKING:
-    from interpreter.base.diagnostics import Diagnostic
     from interpreter.lint.findings import Findings
     from interpreter.reading.files import Document
 
@@ -29,7 +34,9 @@ __all__ = ["command"]
 def command(targets: tuple[str, ...], every: bool, off: tuple[str, ...], error: tuple[str, ...], output: str) -> None:
     """Find code that is correct but could be better: duplicate rules (L001, L002), layers, conditions and readings
     without effect (L003 to L005), rules without a citation (L006) or a scenario (L010), magic numbers (L007), links
-    that cost more than a detour (L008), shadowed names (L009), copied procedures (L011), long lines (L012).
+    that cost more than a detour (L008), shadowed names (L009), copied procedures (L011), long lines (L012), cards
+    that a line of the log hides though they lie open afterwards (L014), public numbers of hidden things that something
+    hidden decides (L015).
 
     Every ruleset is checked alone and with each overlay that fits it: of rulesets that differ only in maps and decks
     that declare none of the overlay's names, with one. Without arguments, lint checks the files of the current folder
@@ -47,8 +54,6 @@ def command(targets: tuple[str, ...], every: bool, off: tuple[str, ...], error: 
       regelwerk lint rulesets --off L010 --error L008
       regelwerk help L002
     """
-    from interpreter.cli.commands.validate import own_files
-    from interpreter.cli.progress import naming
     from interpreter.lint.findings import findings_of
 
     _check_codes((*off, *error))
@@ -69,13 +74,9 @@ def command(targets: tuple[str, ...], every: bool, off: tuple[str, ...], error: 
 
 
 def _report(findings: Sequence[Diagnostic], looked_at: Findings, elsewhere: bool, output: str) -> None:
-    from interpreter.base.diagnostics import as_data, rendered
-    from interpreter.cli.commands.validate import annotate
-    from interpreter.cli.failures import way_on
-
     if output == "json":
         data = {**picked(looked_at, "rulesets", "skipped"), "elsewhere": elsewhere, "found": len(findings)}
-        as_json({**data, "findings": as_data(findings)})
+        as_json({**data, "findings": few(findings)})
     elif output == "github":
         annotate(findings, looked_at.paths)
     else:
@@ -88,9 +89,6 @@ def _report(findings: Sequence[Diagnostic], looked_at: Findings, elsewhere: bool
 
 
 def _check_codes(codes: tuple[str, ...]) -> None:
-    from interpreter.base.codes import meanings
-    from interpreter.base.suggest import did_you_mean
-
     known = [code for code in meanings() if code.startswith("L")]
     for code in codes:
         if code not in known:
@@ -100,8 +98,7 @@ def _check_codes(codes: tuple[str, ...]) -> None:
 
 def _named(target: str) -> list[Document]:
     """Return the file of a path, the files of a ruleset within its root folder, or all files of a folder."""
-    from interpreter.base.diagnostics import RulesetError
-    from interpreter.engine.ruleset import find
+    from interpreter.loading.load import find
     from interpreter.reading.dependencies import looked_at
     from interpreter.reading.files import files_below, no_file_in, resolved, shelf_for
     from interpreter.reading.ruleset_files import files_of
@@ -122,8 +119,7 @@ def _named(target: str) -> list[Document]:
 
 
 def _read(files: Iterable[str | Path]) -> list[Document]:
-    from interpreter.base.diagnostics import RulesetError
-    from interpreter.engine.ruleset import find
+    from interpreter.loading.load import find
 
     read = [find(file)[1:] for file in files]
     if unread := [diagnostic for document, diagnostics in read if document is None for diagnostic in diagnostics]:

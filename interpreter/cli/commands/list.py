@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from interpreter.base.paths import sources
 from interpreter.base.plain_data import Value
+from interpreter.base.yaml_values import word
 from interpreter.cli import options
-from interpreter.cli.output import as_json, notice, say_table
+from interpreter.cli.output import as_json, notice, tell
+from interpreter.pages.page import Column, Grid
 
 if TYPE_CHECKING:
     from interpreter.reading.files import Document, Shelf
@@ -28,7 +31,7 @@ def command(output: str) -> None:
       regelwerk list
       regelwerk list -o json
     """
-    from interpreter.base.paths import sources
+    from interpreter.loading.load import find
     from interpreter.reading.dependencies import at_one_moment
     from interpreter.reading.files import nearby_ids, shelf_for
 
@@ -40,12 +43,13 @@ def command(output: str) -> None:
     with at_one_moment():
         ids = shelf.ids("ruleset")
         rows = [row for id in ids if (row := _row(shelf, id)) is not None]
-        rows.extend(row for id in nearby_ids() if id not in ids and (row := _row_here(id)) is not None)
+        for place, document, _ in (find(id) for id in nearby_ids() if id not in ids):
+            if document is not None:  # an unreadable file may be no ruleset
+                rows.append(_about(place, document, document.address.as_posix()))
     if output == "json":
         as_json(rows)
         return
-    table = [(row["id"], row["family"], _range(row["players"]), row["from"], row["title"]) for row in rows]
-    say_table(("id", "family", "players", "from", "title"), table)
+    tell(Grid(("id", "family", Column("players", _range), "from", "title"), [[*row.values()] for row in rows]))
 
 
 _Row = dict[str, Value]
@@ -53,8 +57,6 @@ _Row = dict[str, Value]
 
 def _row(shelf: Shelf, id: str) -> _Row | None:
     """Return the row of a ruleset, from its files only. An unreadable ruleset is reported on stderr."""
-    from interpreter.base.paths import sources
-
     document, diagnostics = shelf.read("ruleset", id)
     if document is None:
         about = "".join(f"; {note.message}" for note in diagnostics[0].notes)
@@ -64,16 +66,7 @@ def _row(shelf: Shelf, id: str) -> _Row | None:
     return _about(shelf, document, origin)
 
 
-def _row_here(id: str) -> _Row | None:
-    """Return the row of a file in the current folder. Unreadable files are skipped: they may not be rulesets."""
-    from interpreter.engine.ruleset import find
-
-    shelf, document, _ = find(id)
-    return _about(shelf, document, document.address.as_posix()) if document is not None else None
-
-
 def _about(shelf: Shelf, document: Document, origin: str) -> _Row:
-    from interpreter.base.yaml_values import word
     from interpreter.reading.ruleset_files import files_of, players_of
 
     players = players_of(files_of(shelf, document))

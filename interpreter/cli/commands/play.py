@@ -11,6 +11,7 @@ import click
 from interpreter.base.messages import frame
 from interpreter.base.plurals import counted
 from interpreter.cli import options
+from interpreter.cli.commands.run import print_entry, print_result
 from interpreter.cli.output import notice, say, styled
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ __all__ = ["command"]
 @options.bots_option()
 @click.option("-v", "--verbose", is_flag=True, help="Print every line by itself, with its rule and citations.")
 @options.language_option
-@options.requested
+@options.requested()
 def command(request: options.Request, seat: int, verbose: bool, language: str) -> None:
     """Take one seat and play against bots, or continue the saved game LOG (after N choices).
 
@@ -45,7 +46,6 @@ def command(request: options.Request, seat: int, verbose: bool, language: str) -
       regelwerk play germany-2018 --players 4 --seat 2
       regelwerk play game.jsonl@20
     """
-    from interpreter.cli.commands.run import print_entry
     from interpreter.cli.session import Person
     from interpreter.play.match import Match
     from interpreter.play.narration import Narrator
@@ -59,9 +59,8 @@ def command(request: options.Request, seat: int, verbose: bool, language: str) -
     loaded, number = setup.ruleset, setup.players
     language = options.language_for(loaded, language)
     if seat > number:
-        raise click.BadParameter(
-            f"there {'is' if number == 1 else 'are'} {counted(number, 'player')}", param_hint="--seat"
-        )
+        message = f"there {'is' if number == 1 else 'are'} {counted(number, 'player')}"
+        raise click.BadParameter(message, param_hint="--seat")
     table = setup.bots(request.bots, {seat - 1: Person(seat - 1, sys.stdin, language)})
     others = ", ".join(dict.fromkeys(bot.name for at, bot in enumerate(table) if at != seat - 1))
     header = frame(
@@ -81,7 +80,6 @@ def command(request: options.Request, seat: int, verbose: bool, language: str) -
 
 def _play(match: Match, narrator: Narrator, seat: int) -> None:
     """Play until the game ends or the person leaves."""
-    from interpreter.cli.commands.run import print_result
     from interpreter.cli.session import Leaves, TakesBack
 
     narrator.lines(match.game)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from interpreter.cli import options
-from interpreter.cli.output import as_json, notice, picked, say, styled
-
-if TYPE_CHECKING:
-    from interpreter.engine.views import Line
+from interpreter.cli.output import as_json, notice, picked, say, tell
+from interpreter.pages.page import Facts
 
 __all__ = ["command"]
 
@@ -58,14 +54,6 @@ def command(log: str, ruleset: str | None, numbers: bool, output: str) -> None:
         shown = [{"number": number, **picked(line, "kind", "name", "text")} for number, line in lines]
         as_json({**data, "same": True, "places": places, **({"lines": shown} if numbers else {})})
     else:
-        _tell(lines)
+        tell(Facts([(number, line.text) for number, line in lines if line.text]))
         ending = f", places {places}" if places is not None else ", not finished"
         say(f"{loaded.id}, seed {data['seed']}: {data['choices']} choices, all the same{ending}")
-
-
-def _tell(lines: list[tuple[str, Line]]) -> None:
-    """Print the numbered log, without empty lines."""
-    told = [(number, line.text) for number, line in lines if line.text]
-    width = max((len(number) for number, _ in told), default=0)
-    for number, text in told:
-        say(f"{styled(number.rjust(width), dim=True)}  {text}")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+FORMS = ("html", "markdown")
 SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html"}
 
 
@@ -27,10 +28,10 @@ SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm":
 @options.settings_option
 @click.option("--sheet", is_flag=True, help="Write one or two pages with what a map, overlay or edition changes.")
 @click.option(
-    "-o", "--output", type=click.Choice(["html", "markdown"]), help="Output format.  [default: as FILE ends; markdown]"
+    "-o", "--output", "form", type=click.Choice(FORMS), help="Output format.  [default: as FILE ends; markdown]"
 )
-@options.requested
-def command(request: options.Request, file: str | None, sheet: bool, output: str | None) -> None:
+@options.requested()
+def command(request: options.Request, file: str | None, sheet: bool, form: str | None) -> None:
     """Write RULESET as a rulebook, to FILE or stdout: components, the board, tables, the course of a round, every rule
     in the order of play with its rulebook sentences, interpretations, and the source file of each part.
 
@@ -52,7 +53,7 @@ def command(request: options.Request, file: str | None, sheet: bool, output: str
     from interpreter.pages.html import html_of
     from interpreter.pages.markdown import markdown_of
 
-    form = output or SUFFIXES[options.suffix_of(file, *SUFFIXES)]
+    form = form or SUFFIXES[options.suffix_of(file, *SUFFIXES)]
     page = (sheet and _sheet_of_file(request)) or _page(request, sheet=sheet)
     text = html_of(page) if form == "html" else markdown_of(page)
     write_page(text, file, f"{page.title}, {counted(sum(1 for _ in page.all_sections()), 'section')}")

@@ -10,7 +10,6 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from interpreter.base.messages import frame, listed_in
-from interpreter.base.plain_data import Json
 from interpreter.base.plurals import stacked
 from interpreter.cli import options
 from interpreter.cli.output import as_json, board, discard_output, picked, say, styled, wrapped
@@ -21,25 +20,19 @@ if TYPE_CHECKING:
     from interpreter.engine.game import Game
     from interpreter.engine.views import BoardTable, Line, Spoken
 
-__all__ = ["as_data", "command", "print_entry", "print_result"]
+__all__ = ["command", "print_entry", "print_result"]
 
 
 @click.command("run")
 @options.ruleset_argument
-@options.overlays_option
-@options.players_option()
-@options.seed_option
-@options.settings_option
+@options.new_game_options
 @options.bots_option()
 @options.file_option("--log", about="Save the game to a file.", allow_dash=True)
 @click.option("-v", "--verbose", is_flag=True, help="Print every line by itself, with its rule and citations.")
 @click.option("--prompts", is_flag=True, help="Print what each decision asks, before the choice.")
 @options.language_option
-@options.output_option("text", "json")
-@options.requested
-def command(
-    request: options.Request, log: Path | None, verbose: bool, prompts: bool, language: str, output: str
-) -> None:
+@options.requested("text", "json")
+def command(request: options.Request, log: Path | None, verbose: bool, prompts: bool, language: str) -> None:
     """Let bots play a whole game and print it. Lines that read as one are one, such as what a player does in a turn,
     unless -v is given; with -o json, every line is an object.
 
@@ -52,7 +45,6 @@ def command(
       regelwerk run germany-2018 --prompts
       regelwerk run goofspiel --seed 7 --log game.jsonl
     """
-    from interpreter.play.game_records import Recorder
     from interpreter.play.match import Match, Watcher
     from interpreter.play.narration import Narrator
 
@@ -64,20 +56,22 @@ def command(
 
     def tell(entry: Line | BoardTable) -> None:
         try:
-            print_entry(entry, output, verbose=verbose)
+            print_entry(entry, request.output, verbose=verbose)
         except BrokenPipeError:
             if log is None:
                 raise
             discard_output()  # go on, to complete the log
 
-    narrator = Narrator(tell, language, prompts=prompts, joins=output == "text" and not verbose)
+    narrator = Narrator(tell, language, prompts=prompts, joins=request.output == "text" and not verbose)
     watchers: list[Watcher] = [narrator]
     with ExitStack() as stack:
         recorder = None
         if log is not None:
+            from interpreter.play.game_records import Recorder
+
             recorder = Recorder(stack.enter_context(_log_file(log)).write)
             watchers.append(recorder)
-        if output == "json":
+        if request.output == "json":
             as_json({"kind": "begin", **setup.as_data(), "bots": names}, compact=True)
         else:
             say(styled(_header(setup, names, language), bold=True))
@@ -88,7 +82,7 @@ def command(
         match.play()
         if recorder is not None:
             recorder.finish(match.game)
-    print_result(match.game, table, output, language)
+    print_result(match.game, table, request.output, language)
 
 
 @contextmanager
@@ -110,7 +104,6 @@ def _log_file(log: Path) -> Iterator[IO[str]]:
 
 def _header(setup: options.Setup, bots: Sequence[str], language: str) -> str:
     """Return the first line, with all that is needed to reproduce the game."""
-
     extra = [*stacked(setup.overlays, language)] + [f"{key}={value}" for key, value in setup.settings.items()]
     return frame(
         language,
@@ -127,7 +120,7 @@ def print_entry(entry: Line | BoardTable, output: str, *, verbose: bool = False)
     from interpreter.engine.views import BoardTable
 
     if output == "json":
-        as_json(as_data(entry), compact=True)
+        as_json(entry, compact=True)
     elif isinstance(entry, BoardTable):
         board(entry.text, *((), ()) if entry.seats else (entry.columns, entry.rows))  # the result has such a table
     elif entry.text:
@@ -139,14 +132,6 @@ def _source(line: Line) -> str:
         return ""
     cites = f": {', '.join(line.cites)}" if line.cites else ""
     return f"   [{line.rule}{cites}]"
-
-
-def as_data(entry: Line | BoardTable) -> dict[str, Json]:
-    from interpreter.engine.views import BoardTable
-
-    if isinstance(entry, BoardTable):
-        return {"kind": "board", **picked(entry, "name", "text", "columns", "rows")}
-    return picked(entry, "kind", "name", "text", "actor", "values", "rule", "cites", "place")
 
 
 def _more_columns(game: Game, spoken: Spoken, names: Sequence[str]) -> dict[str, dict[int, str]]:
@@ -172,7 +157,7 @@ def print_result(game: Game, bots: Sequence[Bot], output: str, language: str = "
     keys = list(map(game.ruleset.model.keys_by_name, result.keys))
     if output == "json":
         data = {"kind": "result", **picked(result, "places", "winners"), "keys": keys}
-        provenance = game.ruleset.composition.provenance
+        provenance = game.ruleset.provenance
         data |= {"provenance": provenance} if provenance else {}
         as_json({**data, "decisions": len(game.choices), "digest": game.digest()}, compact=True)
         return
@@ -195,5 +180,5 @@ def print_result(game: Game, bots: Sequence[Bot], output: str, language: str = "
     seats = [spoken.text(seat, SEAT) for seat in result.winners]
     won = spoken.frame("wins" if len(seats) == 1 else "share_the_win", who=listed_in(language, seats))
     board(won, (*names, *more), rows)
-    for file, text in game.ruleset.composition.provenance.items():
+    for file, text in game.ruleset.provenance.items():
         say(f"{file}: {text}")

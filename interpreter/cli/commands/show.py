@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -11,10 +10,11 @@ import click
 from interpreter.base.plain_data import Value
 from interpreter.base.suggest import did_you_mean
 from interpreter.cli import options
-from interpreter.cli.output import as_json, picked, say, say_heading, say_lines, say_rows, say_table, styled
+from interpreter.cli.output import as_json, picked, say, tell
+from interpreter.pages.page import Block, Facts, Folded, Grid, Paragraph, Strong
 
 if TYPE_CHECKING:
-    from interpreter.engine.ruleset import Ruleset
+    from interpreter.engine.game import Ruleset
     from interpreter.language.core import Expression
     from interpreter.language.model import CheckedTrigger, RuleLayer, TriggerCase
 
@@ -44,11 +44,8 @@ COMPILED = ("ir", "wat")
 @click.option("--wat", is_flag=True, help="Show the WebAssembly text of the rules, or of the rule NAME.")
 @options.players_option()
 @options.settings_option
-@options.output_option("text", "json")
-@options.requested
-def command(
-    request: options.Request, name: str | None, output: str, policy: str | None, ir: str | None, **flags: bool
-) -> None:
+@options.requested("text", "json")
+def command(request: options.Request, name: str | None, policy: str | None, ir: str | None, **flags: bool) -> None:
     """Show the parts of a ruleset: its files in the order of their layers, and each declaration with its file.
 
     \b
@@ -67,7 +64,7 @@ def command(
         raise click.UsageError(f"--{views[0]} and --{views[1]} are two views: choose one")
     view = views[0] if views else None
     if view in COMPILED:
-        _tell_functions(request, output, name, ir)
+        _tell_functions(request, name, ir)
         return
     if any(":=" in setting for setting in request.settings):
         raise click.BadParameter("a number of seats goes with a game only: leave it out", param_hint="--with")
@@ -76,12 +73,11 @@ def command(
     if name is not None:
         remedy = f"`regelwerk explain {request.ruleset} {name}` tells about a name"
         raise click.UsageError(f"the name of a rule goes with --ir and --wat; {remedy}")
-    data_of, tell = _VIEWS[view] if policy is None else (partial(_policy, name=policy), _tell_policy)
-    data = data_of(request.load())
-    as_json(data) if output == "json" else tell(data)
+    data, blocks = _VIEWS[view](request.load()) if policy is None else _policy(request.load(), policy)
+    as_json(data) if request.output == "json" else tell(*blocks)
 
 
-def _tell_functions(request: options.Request, output: str, name: str | None, ir: str | None) -> None:
+def _tell_functions(request: options.Request, name: str | None, ir: str | None) -> None:
     """Print the functions of a module: as they are after the pass ``ir``, or as WebAssembly text if it is None."""
     from interpreter.compiler.ir.printer import text_of
     from interpreter.compiler.passes import BUILT, PASSES
@@ -112,7 +108,7 @@ def _tell_functions(request: options.Request, output: str, name: str | None, ir:
     for each in selected:
         text = emit.text_of(functions[each]) if ir is None else text_of(functions[each], builder.memory.groups)
         texts[each] = text if each in forms[last] else inlined + text
-    if output == "json":
+    if request.output == "json":
         form = "wat" if ir is None else "ir"
         listed = [{"name": each, "rule": rules[each] or None, form: text} for each, text in texts.items()]
         as_json({"ruleset": ruleset.id, "players": people, "pass": last, "functions": listed})
@@ -120,59 +116,79 @@ def _tell_functions(request: options.Request, output: str, name: str | None, ir:
         say("\n\n".join(texts.values()))
 
 
-_Data = dict[str, Value]
+_Shown = tuple[object, Iterable[Block]]
+"""The data of a view, and the blocks that tell them."""
 
 
 # --- parts
 
 
-def _parts(ruleset: Ruleset) -> _Data:
-    """Return the parts of a ruleset: its files, and the files of each declaration."""
+def _parts(ruleset: Ruleset) -> _Shown:
+    """Show the parts of a ruleset: its files, and the files of each declaration."""
     composition = ruleset.composition
     players = composition.players
-    return {
+    files = [{"kind": each.kind, "id": each.id, "file": each.file.name} for each in composition.documents]
+    sections = {
+        section: {name: [entry.file for entry in layers] for name, layers in names.items()}
+        for section, names in composition.sections.items()
+        if names
+    }
+    data = {
         "ruleset": ruleset.id,
         **picked(composition, "title", "about", "family"),
         "players": (players.low, players.high),
         "takes": {str(number): overlay for number, overlay in players.overlays},
         **picked(composition, "rulebooks", "provenance"),
         "digest": ruleset.digest,
-        "files": [{"kind": each.kind, "id": each.id, "file": each.file.name} for each in composition.documents],
-        "sections": {
-            section: {name: [entry.file for entry in layers] for name, layers in names.items()}
-            for section, names in composition.sections.items()
-            if names
-        },
+        "files": files,
+        "sections": sections,
     }
+    books = [f"rulebooks: {', '.join(composition.rulebooks)}"] if composition.rulebooks else []
+    facts = (
+        f"family {composition.family}, {players.low} to {players.high} players",
+        *(f"a game of {number} includes {overlay}" for number, overlay in players.overlays),
+        *books,
+        *(f"{file}: {text}" for file, text in composition.provenance.items()),
+    )
+    layers = [Folded("files, each a layer over those before it", [_rows(files)])]
+    for section, names in sections.items():
+        facts_of = [(name, " ← ".join(reversed(dict.fromkeys(files)))) for name, files in names.items()]
+        layers.append(Folded(section.replace("_", " "), [Facts(facts_of)]))
+    return data, (Paragraph(Strong(f"{composition.title} ({ruleset.id})")), *map(Paragraph, facts), *layers)
 
 
-def _tell_parts(data: _Data) -> None:
-    low, high = data["players"]
-    say(styled(f"{data['title']} ({data['ruleset']})", bold=True))
-    say(f"family {data['family']}, {low} to {high} players")
-    say_lines(f"a game of {number} includes {overlay}" for number, overlay in data["takes"].items())
-    if data["rulebooks"]:
-        say(f"rulebooks: {', '.join(data['rulebooks'])}")
-    say_lines(f"{file}: {text}" for file, text in data["provenance"].items())
-    say_heading("files, each a layer over those before it")
-    say_rows(file.values() for file in data["files"])
-    for section, names in data["sections"].items():
-        say_heading(section.replace("_", " "))
-        say_rows((name, " ← ".join(reversed(list(dict.fromkeys(files))))) for name, files in names.items())
+def _rows(rows: Iterable[Mapping[str, Value]], *columns: str) -> Grid:
+    """Return a table of rows of data, with the titles of its columns if it has heads."""
+    return Grid(columns, [[*row.values()] for row in rows])
+
+
+def _under(head: str, beside: str, rows: list[tuple[Value, ...]]) -> Iterator[Block]:
+    yield from (Paragraph((Strong(head), beside)), Grid((), rows))
 
 
 # --- layers
 
 
-def _layers(ruleset: Ruleset) -> list[_Data]:
-    """Return the rules with their layers, uppermost first."""
-    return [
-        {"rule": rule.name, "form": rule.form, "layers": list(map(_layer, reversed(rule.layers)))}
-        for rule in ruleset.model.rules.values()
-    ]
+def _layers(ruleset: Ruleset) -> _Shown:
+    """Show the rules with their layers, uppermost first."""
+    data, blocks = [], list[Block]()
+    for rule in ruleset.model.rules.values():
+        layers = [_layer(layer) for layer in reversed(rule.layers)]
+        rows = [
+            (
+                each["covers"] or "introduces",
+                each["place"],
+                f"when {each['when']}" if each["when"] else "",
+                ", ".join(each["cites"]),
+            )
+            for each in layers
+        ]
+        data.append({"rule": rule.name, "form": rule.form, "layers": layers})
+        blocks += _under(rule.name, f" ({rule.form})", rows)
+    return data, blocks
 
 
-def _layer(layer: RuleLayer) -> _Data:
+def _layer(layer: RuleLayer) -> dict[str, Value]:
     return {
         **picked(layer, "layer", "file"),
         "covers": layer.covers or None,
@@ -183,35 +199,26 @@ def _layer(layer: RuleLayer) -> _Data:
     }
 
 
-def _tell_layers(data: list[_Data]) -> None:
-    for rule in data:
-        say(f"{styled(rule['rule'], bold=True)} ({rule['form']})")
-        say_rows(
-            (
-                each["covers"] or "introduces",
-                each["place"],
-                f"when {each['when']}" if each["when"] else "",
-                ", ".join(each["cites"]),
-            )
-            for each in rule["layers"]
-        )
-
-
 # --- events
 
 
-def _events(ruleset: Ruleset) -> list[_Data]:
-    """Return the events; for each phase, whether one can occur there, and the cases of triggers that handle it."""
+def _events(ruleset: Ruleset) -> _Shown:
+    """Show the events; for each phase, whether one can occur there, and the cases of triggers that handle it. A dot
+    means that an event cannot occur in a phase, a dash that no trigger handles it there."""
     model, reach = ruleset.model, ruleset.program.reach
-    rows = []
+    data, rows = [], []
     for event in model.events.values():
         triggers = [trigger for trigger in model.triggers.values() if trigger.event == event.name]
-        phases = {}
+        phases, cells = {}, []
         for phase in model.phases:
             cases = {trigger.name: case for trigger in triggers if (case := _case(trigger, phase))}
-            phases[phase] = {"occurs": event.name in reach.phase_events.get(phase, ()), "cases": cases}
-        rows.append({"event": event.name, "file": event.file, "phases": phases})
-    return rows
+            occurs = event.name in reach.phase_events.get(phase, ())
+            phases[phase] = {"occurs": occurs, "cases": cases}
+            heard = ", ".join(f"{name}: {case}" for name, case in cases.items())
+            cells.append((heard or "–") if occurs else "·")
+        data.append({"event": event.name, "file": event.file, "phases": phases})
+        rows.append((event.name, *cells))
+    return data, [Grid(("event", *(model.phases if rows else ())), rows)]
 
 
 def _case(trigger: CheckedTrigger, phase: str) -> str | None:
@@ -228,42 +235,29 @@ def _case(trigger: CheckedTrigger, phase: str) -> str | None:
     return "otherwise" if len(trigger.cases) > 1 else "always"
 
 
-def _tell_events(data: list[_Data]) -> None:
-    """Print the events. A dot means that an event cannot occur in a phase, a dash that no trigger handles it there."""
-    rows = []
-    for event in data:
-        cells = []
-        for phase in event["phases"].values():
-            heard = ", ".join(f"{name}: {case}" for name, case in phase["cases"].items())
-            cells.append((heard or "–") if phase["occurs"] else "·")
-        rows.append((event["event"], *cells))
-    say_table(("event", *(data[0]["phases"] if data else ())), rows)
-
-
 # --- policies
 
 
-def _policy(ruleset: Ruleset, name: str) -> list[_Data]:
-    """Return the composed lines of a policy for each decision. Parts with a condition come first."""
+def _policy(ruleset: Ruleset, name: str) -> _Shown:
+    """Show the composed lines of a policy for each decision. Parts with a condition come first."""
     from interpreter.bots.registry import policies_for
 
     policies = policies_for(ruleset)
     if name not in policies:
         listed = ", ".join(f"`{each}`" for each in policies) or "none"
         raise click.BadParameter(f"unknown policy `{name}`; there are {listed}", param_hint="--policy")
-    return [
-        {
-            "decision": decision,
-            "when": " and ".join(guard.span.on_one_line for guard in _guards(way.when)) or None,
-            "cites": way.cites,
-            "lines": [
+    data, blocks = [], list[Block]()
+    for decision, ways in policies[name].decisions.items():
+        for way in ways:
+            when = " and ".join(guard.span.on_one_line for guard in _guards(way.when)) or None
+            lines = [
                 {"name": line.name or None, "place": str(line.span), "text": line.span.on_one_line}
                 for line in way.lines
-            ],
-        }
-        for decision, ways in policies[name].decisions.items()
-        for way in ways
-    ]
+            ]
+            data.append({"decision": decision, "when": when, "cites": way.cites, "lines": lines})
+            rows = [(line["name"] or "", line["place"], line["text"]) for line in lines]
+            blocks += _under(decision, f" when {when}" if when else "", rows)
+    return data, blocks
 
 
 def _guards(when: Expression | None) -> Iterator[Expression]:
@@ -277,42 +271,30 @@ def _guards(when: Expression | None) -> Iterator[Expression]:
         yield when
 
 
-def _tell_policy(data: list[_Data]) -> None:
-    for way in data:
-        say(styled(way["decision"], bold=True) + (f" when {way['when']}" if way["when"] else ""))
-        say_rows((line["name"] or "", line["place"], line["text"]) for line in way["lines"])
-
-
 # --- interpretations, chance and passes
 
 
-def _interpretations(ruleset: Ruleset) -> list[_Data]:
+def _interpretations(ruleset: Ruleset) -> _Shown:
     doubts = ruleset.model.interpretations.values()
-    return [{**picked(each, "name", "answers", "default", "readings"), "place": str(each.span)} for each in doubts]
+    blocks = list[Block]()
+    for each in doubts:
+        answers = f" ({', '.join(each.answers)})" if each.answers else ""
+        rows = [("→" if reading == each.default else " ", reading, about) for reading, about in each.readings.items()]
+        blocks += _under(each.name, f"{answers}  {each.span}", rows)
+    return [{**picked(each, "name", "answers", "default", "readings"), "place": each.span} for each in doubts], blocks
 
 
-def _tell_interpretations(data: list[_Data]) -> None:
-    for doubt in data:
-        answers = f" ({', '.join(doubt['answers'])})" if doubt["answers"] else ""
-        say(f"{styled(doubt['name'], bold=True)}{answers}  {doubt['place']}")
-        readings = doubt["readings"].items()
-        say_rows(("→" if reading == doubt["default"] else " ", reading, about) for reading, about in readings)
-
-
-def _chance(ruleset: Ruleset) -> list[_Data]:
-    return [
+def _chance(ruleset: Ruleset) -> _Shown:
+    data = [
         {"name": name, "does": "shuffles" if shuffles else "picks", "of": str(type_)}
         for name, (shuffles, type_) in sorted(ruleset.program.reach.chances.items())
     ]
+    return data, [_rows(data, "name", "does", "of")]
 
 
-def _tell_chance(data: list[_Data]) -> None:
-    say_table(("name", "does", "of"), (row.values() for row in data))
-
-
-def _passes(ruleset: Ruleset) -> _Data:
-    """Run the passes from files to ruleset again and return their CPU times in milliseconds."""
-    from interpreter.engine.pipeline import examine
+def _passes(ruleset: Ruleset) -> _Shown:
+    """Run the passes from files to ruleset again and show their CPU times in milliseconds."""
+    from interpreter.loading.pipeline import examine
 
     ran = []
 
@@ -320,19 +302,14 @@ def _passes(ruleset: Ruleset) -> _Data:
         ran.append({"pass": name, "cpu_ms": round(1000 * seconds, 1)})
 
     examine(ruleset.shelf, ruleset.document, ruleset.asked_overlays, timed=timed)
-    return {"ruleset": ruleset.id, "passes": ran}
+    return {"ruleset": ruleset.id, "passes": ran}, [_rows(ran, "pass", "CPU ms")]
 
 
-def _tell_passes(data: _Data) -> None:
-    say_table(("pass", "CPU ms"), (each.values() for each in data["passes"]))
-
-
-_VIEWS: dict[str | None, tuple[Callable[[Ruleset], Value], Callable[[Value], None]]] = {
-    None: (_parts, _tell_parts),
-    "layers": (_layers, _tell_layers),
-    "events": (_events, _tell_events),
-    "interpretations": (_interpretations, _tell_interpretations),
-    "chance": (_chance, _tell_chance),
-    "passes": (_passes, _tell_passes),
+_VIEWS: dict[str | None, Callable[[Ruleset], _Shown]] = {
+    None: _parts,
+    "layers": _layers,
+    "events": _events,
+    "interpretations": _interpretations,
+    "chance": _chance,
+    "passes": _passes,
 }
-"""For each view, its data and how to tell them."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import monotonic, process_time
 from typing import TYPE_CHECKING, cast
@@ -13,19 +13,19 @@ import click
 from msgspec.structs import replace
 
 from interpreter.base.extras import Unavailable
-from interpreter.base.plurals import composed, counted
+from interpreter.base.plurals import counted
 from interpreter.cli import options
 from interpreter.cli.failures import refused, refused_for, words_of, wrong_use
-from interpreter.cli.output import as_json, notice, say, say_heading, say_table
-from interpreter.cli.progress import finish
+from interpreter.cli.output import as_json, notice, tell_page
+from interpreter.cli.progress import counting, finish, interruptible
 
 if TYPE_CHECKING:
-    from interpreter.engine.ruleset import Ruleset
+    from interpreter.engine.game import Ruleset
     from interpreter.simulate.checkpoint import Journal
     from interpreter.simulate.simulation import Row, Unfinished
-    from interpreter.simulate.summary import Curve, Report, Share, Thing
-    from interpreter.simulate.totals import SpreadData, Totals
-    from interpreter.simulate.workers import Crew, Plan
+    from interpreter.simulate.summary import Report
+    from interpreter.simulate.totals import Totals
+    from interpreter.simulate.workers import Crew, Help, Plan
 
 __all__ = ["command"]
 
@@ -45,8 +45,7 @@ __all__ = ["command"]
 @options.file_option("--charts", about="Write the summary as a page with charts (.html), or the charts (.png).")
 @click.option("--round-robin", metavar="NAMES", help="Run a tournament of bots and rate them.")
 @click.option("--resume", is_flag=True, help="Resume an interrupted run with the same files.")
-@options.output_option("text", "json")
-@options.requested
+@options.requested("text", "json")
 def command(
     request: options.Request,
     games: int,
@@ -56,7 +55,6 @@ def command(
     charts: Path | None,
     round_robin: str | None,
     resume: bool,
-    output: str,
 ) -> None:
     """Let bots play many games. Game i (from 0) has the seed N + i: `run` with that seed plays the same game.
 
@@ -99,7 +97,7 @@ def command(
             raise click.UsageError("--round-robin goes without --bots, --rows, --seats, --charts and --resume")
         from interpreter.cli.tournament import round_robin as play
 
-        play(request.place, setup, round_robin, games, crew, output)
+        play(request.place, setup, round_robin, games, crew, request.output)
         return
     names = [bot.name for bot in setup.bots(request.bots)]
     spec = request.bots or default_bots(loaded)
@@ -109,7 +107,7 @@ def command(
     every, known = range(start, start + games), {row.seed for row in done}
     left = [seed for seed in every if seed not in known] if known else every
     cpu_elsewhere = sum(row.seconds for row in finished(done))  # by earlier runs
-    totals, lost = _play(plan, loaded, (left, *crew), journal, done)
+    totals, lost = _play(plan, loaded, left, crew, journal, done)
     over = sorted(finished(done), key=lambda row: row.seed)
     if cluster not in (None, LOCAL):
         cpu_elsewhere = totals.seconds
@@ -127,10 +125,12 @@ def command(
         journal.finish()
     data["processor_seconds"] = round(_cpu_seconds() - cpu_before + cpu_elsewhere, 6)
     data["wall_seconds"] = round(monotonic() - began, 6)
-    if output == "json":
+    if request.output == "json":
         as_json(data)
     elif totals.games:
-        _text(data)
+        from interpreter.pages.games_report import games_told
+
+        tell_page(games_told(data))
     _end(totals, games, journal, lost)
 
 
@@ -187,9 +187,7 @@ def _journal(path: Path | None, plan: Plan, seed: int, resume: bool) -> tuple[Jo
     return journal, []
 
 
-def _crew(
-    request: options.Request, address: str | None, games: int
-) -> tuple[AbstractContextManager[Crew] | None, float]:
+def _crew(request: options.Request, address: str | None, games: int) -> Help:
     """Return the crew of the request. With ``--jobs``, it starts at once, while the ruleset is loaded."""
     if address is not None:
         from interpreter.simulate.cluster import cluster
@@ -217,13 +215,13 @@ def _cpu_seconds() -> float:
 def _play(
     plan: Plan,
     ruleset: Ruleset,
-    how: tuple[Sequence[int], AbstractContextManager[Crew] | None, float],
+    seeds: Sequence[int],
+    crew: Help,
     journal: Journal | None,
     done: list[Row | Unfinished],
 ) -> tuple[Totals, str | None]:
     """Play the remaining games. Return the totals of all games, and why games were lost, if so. With a journal, rows
     are added to ``done``; without one, no rows are kept."""
-    from interpreter.cli.progress import counting, interruptible
     from interpreter.simulate.totals import Totals
     from interpreter.simulate.workers import Sums, WorkersLost, shared
 
@@ -234,15 +232,15 @@ def _play(
             totals.add(ruleset.model.measures, row)
 
     add(done)
-    with interruptible() as stopped, counting("games", len(how[0]) + len(done), len(done)) as tell:
+    with interruptible() as stopped, counting("games", len(seeds) + len(done), len(done)) as tell:
         try:
             if journal is None:
-                for parts in shared(Sums(plan), ruleset, *how, stopped):
+                for parts in shared(Sums(plan), ruleset, seeds, *crew, stopped):
                     for part in parts:
                         totals += part
                         tell(part.played)
             else:
-                for more in shared(plan, ruleset, *how, stopped):
+                for more in shared(plan, ruleset, seeds, *crew, stopped):
                     done.extend(more)
                     journal.add(more)
                     add(more)
@@ -285,87 +283,3 @@ def _end(totals: Totals, games: int, journal: Journal | None, lost: str | None) 
     if lost is not None:
         refused(f"{lost} ({done} of {games} games are done{kept})")
     finish(totals.unfinished, f"{done} of {games} games are done{kept}" if done < games else "")
-
-
-# --- the summary
-
-
-def _text(data: Report) -> None:
-    games, players = counted(data["games"], "game"), counted(data["players"], "player")
-    say(f"{composed(data['ruleset'], data['overlays'], data['settings'])}: {games} of {players}, seed {data['seed']}")
-    free, decisions, seconds = data["free_decisions"], data["decisions"], data["processor_seconds"]
-    say(f"{decisions:,} decisions ({free:,} with more than one option)")
-    speed = f", {decisions / seconds:,.0f} decisions a second" if seconds else ""
-    say(f"CPU time {seconds:.2f} s{speed}; wall time {data['wall_seconds']:.2f} s")
-    rounds = data["rounds"]
-    say(f"rounds: {rounds['mean']:.1f} ({rounds['min']} to {rounds['max']})")
-    say()
-    keys = list(data["seats"][0]["keys"])
-    seats = [
-        (seat["seat"] + 1, seat["bot"], seat["wins"], *_shares(seat), *map(_mean, seat["keys"].values()))
-        for seat in data["seats"]
-    ]
-    say_table(("player", "bot", "wins", "share", "95 % interval", *keys), seats)
-    if data["measures"]:
-        say()
-        _measures(data["measures"], len(data["seats"]))
-    for name, curve in data["curves"].items():
-        _curve(name, curve)
-    for name, things in data["tables"].items():
-        if things:
-            _things(name.replace("_", " "), things)
-
-
-def _measures(measures: Mapping[str, SpreadData | list[SpreadData]], players: int) -> None:
-    """Print the means of the measures: one for the game, or one for each player."""
-    rows = []
-    for name, found in measures.items():
-        if isinstance(found, list):
-            rows.append((name.replace("_", " "), "", *(_mean(seat["mean"]) for seat in found)))
-        else:
-            rows.append((name.replace("_", " "), _mean(found["mean"]), *("" for _ in range(players))))
-    say_table(("mean of", "game", *(f"player {seat + 1}" for seat in range(players))), rows)
-
-
-def _curve(name: str, curve: list[Curve]) -> None:
-    """Print means by round, up to the last round that half of the games reach: later ones are too few."""
-    most = max((point["games"] for thing in curve for point in thing["rounds"]), default=0)
-    rounds = sorted({p["round"] for thing in curve for p in thing["rounds"] if p["games"] * 2 >= most})
-    rows = []
-    for thing in curve:
-        means = {point["round"]: point["mean"] for point in thing["rounds"]}
-        rows.append((thing["name"], *(_mean(means.get(number), 1) for number in rounds)))
-    if rows:
-        say_heading(f"{name.replace('_', ' ')}, mean by round")
-        say_table(("", *map(str, rounds)), rows)
-
-
-def _things(name: str, things: Sequence[Thing]) -> None:
-    """Print a line for each thing: its frequency, the share of wins of its owners, and a mean."""
-    shared, valued = (any(thing[key] is not None for thing in things) for key in ("share", "mean"))
-    head = ", ".join(things[0]["of"]).replace("_", " ")
-    rows = [
-        (
-            thing["name"],
-            thing["times"],
-            thing["games"],
-            *(_shares(thing) if shared else ()),
-            *((_mean(thing["mean"]),) if valued else ()),
-        )
-        for thing in things
-    ]
-    say_heading(f"{name}, by {head}" if head else name)
-    columns = (*(("share", "95 % interval") if shared else ()), *(("mean",) if valued else ()))
-    say_table((head, "times", "games", *columns), rows)
-
-
-def _shares(data: Share) -> tuple[str, str]:
-    return _share(data["share"]), f"{_share(data['low'])} to {_share(data['high'])}"
-
-
-def _share(share: float | None) -> str:
-    return "-" if share is None else f"{share:.1%}"
-
-
-def _mean(mean: float | None, digits: int = 2) -> str:
-    return "-" if mean is None else f"{mean:.{digits}f}"

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import click
 from msgspec.structs import replace
 
-from interpreter.base.plain_data import Json
+from interpreter.base.diagnostics import few, unique
 from interpreter.base.plurals import counted
 from interpreter.cli import options, progress
-from interpreter.cli.output import as_json, notice, picked, say, say_lines, styled
+from interpreter.cli.output import as_json, notice, say, say_lines, styled
 
 if TYPE_CHECKING:
-    from interpreter.testing.running import Failure, Outcome
+    from interpreter.testing.running import Outcome
     from interpreter.testing.suite import Suite
 
 __all__ = ["command"]
@@ -35,19 +35,14 @@ __all__ = ["command"]
 @click.option("--record", is_flag=True, help="Play a few moves of RULESET and turn them into a scenario.")
 @options.file_option("--to", "path", about="With --record: append the scenario to FILE.")
 @click.option("--name", metavar="TEXT", help="With --record: name of the scenario.")
-@options.overlays_option
-@options.players_option()
-@options.seed_option
-@options.settings_option
-@options.output_option("text", "json")
-@options.requested
+@options.new_game_options
+@options.requested("text", "json")
 def command(
     request: options.Request,
     targets: tuple[str, ...],
     text: str | None,
     every: bool,
     record: bool,
-    output: str,
     path: Path | None,
     name: str | None,
 ) -> None:
@@ -94,7 +89,7 @@ def command(
     if here is not None:
         skipped.append("the scenarios of other folders; `regelwerk test --all` runs all scenarios")
     outcomes = list(progress.counted(suite.outcomes(), len(suite.pairs), "scenarios"))
-    if output == "json":
+    if request.output == "json":
         _json(suite, outcomes, skipped)
     else:
         _text(suite, outcomes, "no scenario matches" if known else _none_for(targets, here is not None))
@@ -106,18 +101,19 @@ def command(
 
 def _record(request: options.Request, path: Path | None, name: str | None) -> None:
     from interpreter.cli.scenario_recorder import record
-    from interpreter.testing.recording import Recording
+    from interpreter.testing.recording import Recording, stacked
 
-    if any(overlay[0] in "+-" for overlay in request.overlays):
-        raise click.UsageError("a scenario stacks overlays; it cannot leave one out")
     if path is not None:
         options.can_be_written(path)
     setup = request.setup()
-    stacked = (id for id in setup.ruleset.overlays if {id, id.partition("/")[2]} & {*request.overlays})
+    try:
+        overlays = stacked(setup.ruleset, request.overlays)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
     if request.seed is None:
         notice(f"seed {setup.seed}")
     with redirect_stdout(sys.stderr):
-        text = record(Recording(setup.new_game(), setup.settings, tuple(stacked)), sys.stdin, path, name, "en")
+        text = record(Recording(setup.new_game(), setup.settings, overlays), sys.stdin, path, name, "en")
     if path is None:
         say(text.rstrip())
         return
@@ -177,33 +173,6 @@ def _text(suite: Suite, outcomes: list[Outcome], nothing: str) -> None:
 
 
 def _json(suite: Suite, outcomes: list[Outcome], skipped: list[str]) -> None:
-    from interpreter.base.diagnostics import as_data, unique
-
-    failed = sum(not outcome.passed for outcome in outcomes)
-    as_json(
-        {
-            "passed": len(outcomes) - failed,
-            "failed": failed,
-            "skipped": skipped,
-            "scenarios": list(map(_outcome, outcomes)),
-            "diagnostics": as_data(unique(suite.diagnostics)),
-        }
-    )
-
-
-def _outcome(outcome: Outcome) -> dict[str, Json]:
-    scenario = outcome.scenario
-    return {
-        **picked(scenario, "name", "file"),
-        "ruleset": outcome.ruleset,
-        "place": str(scenario.span),
-        "cites": [cite.text for cite in scenario.keys.cites],
-        "passed": outcome.passed,
-        "failures": list(map(_failure, outcome.failures)),
-    }
-
-
-def _failure(failure: Failure) -> dict[str, Json]:
-    place = str(failure.span) if failure.span is not None else None
-    compared = [picked(pair, "what", "expected", "actual") for pair in failure.compared]
-    return {"message": failure.message, "place": place, "notes": failure.notes, "compared": compared}
+    passed = sum(outcome.passed for outcome in outcomes)
+    counts = {"passed": passed, "failed": len(outcomes) - passed, "skipped": skipped}
+    as_json({**counts, "scenarios": outcomes, "diagnostics": few(unique(suite.diagnostics))})

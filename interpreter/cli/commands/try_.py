@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
+from interpreter.base.diagnostics import RulesetError
+from interpreter.base.plain_data import json_of
 from interpreter.cli import options
+from interpreter.cli.failures import report
 from interpreter.cli.output import as_json, notice, say
 
 __all__ = ["command"]
@@ -15,13 +16,9 @@ __all__ = ["command"]
 @click.command("try")
 @options.game_argument
 @click.argument("expression", metavar="EXPR")
-@options.overlays_option
-@options.players_option()
-@options.seed_option
-@options.settings_option
-@options.output_option("text", "json")
-@options.requested
-def command(request: options.Request, expression: str, output: str) -> None:
+@options.new_game_options
+@options.requested("text", "json")
+def command(request: options.Request, expression: str) -> None:
     """Evaluate an expression on a new game of RULESET, or on the saved game LOG after N choices (or all).
 
     \b
@@ -30,8 +27,6 @@ def command(request: options.Request, expression: str, output: str) -> None:
       regelwerk try germany-2018 'count(ranking())' --players 4 --seed 7
       regelwerk try game.jsonl@20 '[points(who) for who in seats]'
     """
-    from interpreter.base.diagnostics import RulesetError
-    from interpreter.cli.failures import report
     from interpreter.engine.queries import value_of
 
     saved = request.kept_game()
@@ -44,7 +39,7 @@ def command(request: options.Request, expression: str, output: str) -> None:
     if saved is None and request.seed is None:
         notice(f"seed {game.origin['seed']}")
     public = game.ruleset.names.public(value, type_)
-    if output == "json":
+    if request.output == "json":
         as_json({"value": public, "type": str(type_)})
     else:
-        say(f"{json.dumps(public, ensure_ascii=False)}  ({type_})")
+        say(f"{json_of(public)}  ({type_})")

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from interpreter.base.extras import Unavailable
-from interpreter.base.plain_data import Json
 from interpreter.base.suggest import did_you_mean, did_you_mean_one_of
 from interpreter.cli import options
 from interpreter.cli.failures import refused, refused_for, wrong_value
-from interpreter.cli.output import as_json, notice, say, styled
+from interpreter.cli.output import as_json, notice, picked, say, styled
+from interpreter.cli.progress import counting, interruptible
 
 if TYPE_CHECKING:
-    from interpreter.engine.ruleset import Ruleset
-    from interpreter.language.policies import Policy
+    from interpreter.language.preferences import Policy
     from interpreter.simulate.tuning import Generation, Judgement, TunedWeights
 
 __all__ = ["command"]
@@ -28,10 +26,7 @@ __all__ = ["command"]
 @click.command("tune")
 @click.argument("policy", metavar="POLICY")
 @click.option("--for", "ruleset", metavar="RULESET", required=True, help="Ruleset that it is for.")
-@options.overlays_option
-@options.players_option()
-@options.seed_option
-@options.settings_option
+@options.new_game_options
 @click.option(
     "--against", metavar="BOTS", help="Bots on the other seats, separated by commas.  [default: POLICY unchanged]"
 )
@@ -46,8 +41,7 @@ __all__ = ["command"]
 )
 @click.option("--write", is_flag=True, help="Write the weights to the file if they are better.")
 @options.jobs_option
-@options.output_option("text", "json")
-@options.requested
+@options.requested("text", "json")
 def command(
     request: options.Request,
     policy: str,
@@ -58,7 +52,6 @@ def command(
     population: int,
     check: int,
     write: bool,
-    output: str,
 ) -> None:
     """Optimise the weights of POLICY by playing games: CMA-ES proposes weights, and each proposal plays the same seeds
     on every seat, against BOTS on the others. The result is validated against the old weights with new seeds.
@@ -73,7 +66,6 @@ def command(
       regelwerk tune sensible --for outpost --generations 40 --check 2000 --write
     """
     from interpreter.bots.registry import bots_of, policies_for
-    from interpreter.cli.progress import counting, interruptible
     from interpreter.simulate.tuning import APART, Question, diff_of, judged, tuned, win_shares
     from interpreter.simulate.workers import processes
 
@@ -99,11 +91,14 @@ def command(
         with refused_for(Unavailable):
             outcome = tuned(weights, at_once, **plan, report=_tell, stopped=stopped)
             judgement = judged(question, outcome, range(start + APART, start + APART + check), at_once)
-    path = _file_of(loaded, chosen)
+    path = loaded.shelf.find("policies", chosen.file)
+    assert path is not None
     after, diff = diff_of(path, outcome)
     about = {"ruleset": loaded.id, "policy": policy, "against": others, "players": setup.players, "seed": start}
-    if output == "json":
-        as_json({**about, **_data(outcome, judgement, diff)})
+    if request.output == "json":
+        won = picked(judgement, "before", "after", "difference")
+        found = {"games": judgement.games, "weights": outcome, "won": won, "better": judgement.is_better, "diff": diff}
+        as_json({**about, **found})
     else:
         title = "{policy} in {ruleset}, one of {players} players against {against}, seed {seed}"
         say(styled(title.format(**about), bold=True))
@@ -113,13 +108,6 @@ def command(
     if write:
         path.write_text(after, encoding="utf-8")
         notice(f"wrote {path}")
-
-
-def _file_of(ruleset: Ruleset, policy: Policy) -> Path:
-    from interpreter.language.policies import policies_files
-
-    files = policies_files(ruleset.shelf, ruleset.composition.family)
-    return next(document.path for document, _ in files if document is not None and document.id == policy.file)
 
 
 def _policy(name: str, policies: dict[str, Policy]) -> Policy:
@@ -149,29 +137,13 @@ def _tell(generation: Generation) -> None:
     notice(f"generation {generation.number}: the best proposal won {best}, the mean {mean}")
 
 
-def _shown(share: tuple[float, float, float]) -> str:
-    mean, low, high = (f"{value * 100:.1f}" for value in share)
-    return f"{mean} % ({low} to {high} %)"
-
-
 def _text(result: TunedWeights, judged: Judgement, diff: str) -> None:
     for name, before in result.before.items():
         if result.after[name] != before:
             say(f"  {name}: {before} → {result.after[name]}")
-    say(f"won before:  {_shown(judged.before)} of {judged.games:,} games")
-    say(f"won after:   {_shown(judged.after)}")
-    say(f"difference:  {_shown(judged.difference)}")
+    say(f"won before:  {judged.before} of {judged.games:,} games")
+    say(f"won after:   {judged.after}")
+    say(f"difference:  {judged.difference}")
     if diff:
         say()
         say(diff.rstrip("\n"))
-
-
-def _data(result: TunedWeights, judged: Judgement, diff: str) -> dict[str, Json]:
-    shares = {"before": judged.before, "after": judged.after, "difference": judged.difference}
-    return {
-        "games": judged.games,
-        "weights": {"before": result.before, "after": result.after},
-        "won": {name: dict(zip(("mean", "low", "high"), share, strict=True)) for name, share in shares.items()},
-        "better": judged.is_better,
-        "diff": diff,
-    }

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from interpreter.base.diagnostics import Diagnostic, few, rendered
 from interpreter.base.plurals import counted
 from interpreter.cli import options
+from interpreter.cli.failures import way_on
 from interpreter.cli.output import as_json, notice, relative, say, say_lines
+from interpreter.cli.progress import naming
 
 if TYPE_CHECKING:
     from interpreter.authoring.validation import Validation
-    from interpreter.base.diagnostics import Diagnostic
     from interpreter.language.parse import Trees
 
 __all__ = ["annotate", "command", "own_files"]
@@ -27,9 +29,8 @@ __all__ = ["annotate", "command", "own_files"]
 @options.overlays_option
 @options.all_option
 @click.option("--watch", "watching", is_flag=True, help="Check again at every save, until Ctrl-C.")
-@options.output_option("text", "json", "github")
-@options.requested
-def command(request: options.Request, targets: tuple[str, ...], every: bool, watching: bool, output: str) -> None:
+@options.requested("text", "json", "github")
+def command(request: options.Request, targets: tuple[str, ...], every: bool, watching: bool) -> None:
     """Check files of any kind, and every ruleset that contains them. Without arguments, those of the current folder if
     it has any, else all.
 
@@ -48,14 +49,14 @@ def command(request: options.Request, targets: tuple[str, ...], every: bool, wat
         raise click.UsageError("--with needs a PATH or ID that the overlay is stacked on")
     if every and targets:
         raise click.UsageError("--all goes without arguments")
-    if watching and output == "github":
+    if watching and request.output == "github":
         raise click.UsageError("--watch goes with -o text or -o json")
     skipped: list[str] = []
     if not targets and not every and (targets := own_files()):
         skipped.append("files of other folders; `regelwerk validate --all` checks all files")
     if watching:
-        _watch(targets, request.overlays, output)
-    elif _check(targets, request.overlays, output, skipped=skipped):
+        _watch(targets, request)
+    elif _check(targets, request, skipped=skipped):
         raise click.exceptions.Exit(1)
 
 
@@ -68,8 +69,7 @@ def own_files() -> tuple[str, ...]:
 
 def _check(
     targets: Sequence[str],
-    overlays: Sequence[str],
-    output: str,
+    request: options.Request,
     trees: Trees | None = None,
     *,
     again: bool = False,
@@ -77,14 +77,12 @@ def _check(
 ) -> int:
     """Report all diagnostics and return the number of errors."""
     from interpreter.authoring.validation import validate
-    from interpreter.base.diagnostics import as_data
-    from interpreter.cli.progress import naming
 
     with naming("checking") as tell:
-        validation = validate(targets, overlays, trees, tell)
+        validation = validate(targets, request.overlays, trees, tell)
     diagnostics = validation.reported
     errors = sum(diagnostic.severity == "error" for diagnostic in diagnostics)
-    if output == "json":
+    if request.output == "json":
         data = {
             "files": len(validation.files),
             "rulesets": sorted(validation.rulesets),
@@ -92,10 +90,10 @@ def _check(
             "skipped": skipped,
             "errors": errors,
             "warnings": len(diagnostics) - errors,
-            "diagnostics": as_data(diagnostics),
+            "diagnostics": few(diagnostics),
         }
         as_json(data, compact=again)
-    elif output == "github":
+    elif request.output == "github":
         annotate(diagnostics, validation.paths)
     else:
         _text(validation, diagnostics, errors)
@@ -104,7 +102,7 @@ def _check(
     return errors
 
 
-def _watch(targets: Sequence[str], overlays: Sequence[str], output: str) -> None:
+def _watch(targets: Sequence[str], request: options.Request) -> None:
     """Check again at every save. A terminal is cleared before each report; elsewhere an empty line follows it."""
     from interpreter.cli.watch import watch
     from interpreter.language.parse import Trees
@@ -115,9 +113,9 @@ def _watch(targets: Sequence[str], overlays: Sequence[str], output: str) -> None
         started = time.perf_counter()
         if sys.stdout.isatty():
             click.clear()
-        _check(targets, overlays, output, trees, again=True)
+        _check(targets, request, trees, again=True)
         took = time.perf_counter() - started
-        if output == "text":
+        if request.output == "text":
             say(f"{time.strftime('%H:%M:%S')}, {took:.2f} s; checks again when you save a file; Ctrl-C ends")
             if not sys.stdout.isatty():
                 say()
@@ -127,9 +125,6 @@ def _watch(targets: Sequence[str], overlays: Sequence[str], output: str) -> None
 
 
 def _text(validation: Validation, diagnostics: Sequence[Diagnostic], errors: int) -> None:
-    from interpreter.base.diagnostics import rendered
-    from interpreter.cli.failures import way_on
-
     say_lines(rendered(diagnostics))
     say_lines(f"{name} was checked alone: no ruleset contains it" for name in validation.alone)
     counts = [counted(len(validation.files), "file")]
@@ -141,8 +136,6 @@ def _text(validation: Validation, diagnostics: Sequence[Diagnostic], errors: int
 
 def annotate(diagnostics: Iterable[Diagnostic], paths: Mapping[str, Path]) -> None:
     """Print GitHub annotations. ``paths`` maps the file names in diagnostics to files."""
-    from interpreter.base.diagnostics import few
-
     for diagnostic in few(diagnostics):
         place = ""
         if diagnostic.span is not None:

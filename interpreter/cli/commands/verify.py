@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from interpreter.base.plain_data import Json
+from interpreter.base.diagnostics import Diagnostic, render
 from interpreter.base.plurals import counted
 from interpreter.cli import options
 from interpreter.cli.output import as_json, notice, picked, say, say_lines, styled
 from interpreter.cli.progress import counting, naming
 
 if TYPE_CHECKING:
-    from interpreter.engine.ruleset import Ruleset
+    from interpreter.engine.game import Ruleset
     from interpreter.testing.verify import Finding, Played
 
 __all__ = ["command"]
@@ -40,22 +40,21 @@ AT_LEAST = 3.0
 @options.seed_option
 @options.settings_option
 @options.folder_option("--write", about="Write the scenarios to a new file in this folder.")
-@options.output_option("text", "json")
-@options.requested
+@options.requested("text", "json")
 def command(
     request: options.Request,
     games: int | None,
     seconds: float | None,
     numbers: tuple[int, ...],
     write: Path | None,
-    output: str,
 ) -> None:
     """Search for faults by playing, with all numbers of players, several bots and other settings: failing rules,
     decisions without options, endless phases and games, broken totals, refused options, leaked hidden information,
     copies of games that differ.
 
     A leak is a channel (log, view, preview, refusal, …) that tells a player more than the rules do. What the rules
-    themselves tell, by an event, a visible value or the options, is listed as told: it may be meant, and is no fault.
+    themselves tell, by an event, a visible value or the options, is listed as told, unless they disclose it on purpose
+    (`discloses`). It is no fault.
 
     The compiled rules play, and every choice is checked for failing rules and broken totals. Slower checks (options,
     copies, the plain form, hidden information) are sampled: always at the first moment of each kind, then less and less
@@ -93,13 +92,13 @@ def command(
             tell(finding.trouble.kind)
             scenario = shrink(finding, *left)
         reported.append((finding, scenario))
-        if output == "text":
+        if request.output == "text":
             _tell(finding, scenario)
     skipped = _skipped(played, games, asked_for, seconds)
     scenarios = [scenario for _, scenario in reported if scenario is not None]
     file = _write(write, loaded, scenarios) if write is not None and scenarios else None
     faults = sum(finding.trouble.kind != "told" for finding, _ in reported)
-    if output == "json":
+    if request.output == "json":
         about = {"ruleset": loaded.id, "overlays": request.overlays, "seed": start}
         about |= {**picked(played, "games", "decisions", "closely", "pairs"), "skipped": skipped}
         about |= {"rules": len(played.rules.all), "unplayed": played.rules.unplayed}
@@ -156,14 +155,12 @@ def _with_progress(
 
 
 def _tell(finding: Finding, scenario: str | None) -> None:
-    from interpreter.base.diagnostics import Diagnostic, render
-
     trouble = finding.trouble
     say(render(Diagnostic(trouble.kind, trouble.message, trouble.span)))
     say_lines(f"   {note}" for note in trouble.notes)
     say(f"   in a game with {finding.course}, after {counted(len(finding.choices), 'choice')}")
     if trouble.kind == "told":
-        say("   if that is meant, there is nothing to mend")
+        say("   if that is meant, name it under `discloses` of the rule")
     elif scenario is None:
         say("   no short scenario reproduces it")
     else:
@@ -172,16 +169,11 @@ def _tell(finding: Finding, scenario: str | None) -> None:
     say()
 
 
-def _data(finding: Finding, scenario: str | None) -> dict[str, Json]:
+def _data(finding: Finding, scenario: str | None) -> dict[str, object]:
     trouble, course = finding.trouble, finding.course
-    return {
-        **picked(trouble, "kind", "message"),
-        "place": str(trouble.span) if trouble.span is not None else None,
-        "notes": trouble.notes,
-        **picked(course, "players", "seed", "settings", "bots"),
-        "choices": [{"by": by, **choice} for by, choice in finding.choices],
-        "scenario": scenario,
-    }
+    choices = [{"by": by, **choice} for by, choice in finding.choices]
+    about = {**picked(trouble, "kind", "message"), "place": trouble.span, "notes": trouble.notes}
+    return {**about, **picked(course, "players", "seed", "settings", "bots"), "choices": choices, "scenario": scenario}
 
 
 def _write(folder: Path, ruleset: Ruleset, scenarios: list[str]) -> Path:

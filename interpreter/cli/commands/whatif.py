@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 from msgspec import to_builtins
 from msgspec.structs import replace
 
+from interpreter.base.figures import between, fixed, signed
 from interpreter.base.plain_data import Json, Value
 from interpreter.base.plurals import counted
 from interpreter.cli import options
 from interpreter.cli.failures import refused, refused_for, wrong_value
-from interpreter.cli.output import as_json, notice, say, say_heading, say_table, styled, unheaded
+from interpreter.cli.output import as_json, notice, tell, width
+from interpreter.cli.progress import counting, finish, interruptible
 from interpreter.language.types import SEAT
+from interpreter.pages.page import Block, Column, Facts, Grid, Paragraph, Strong
+from interpreter.pages.text import lines_of
 
 if TYPE_CHECKING:
     from interpreter.bots.player import Bot
     from interpreter.compare.counterfactual import AtOnce, Compared, Difference, Fork, Pair
-    from interpreter.engine.game import Game
-    from interpreter.engine.ruleset import Ruleset
+    from interpreter.engine.game import Game, Ruleset
     from interpreter.language.model import Measure
     from interpreter.play.game_records import SavedGame
     from interpreter.simulate.simulation import Unfinished
@@ -31,13 +35,7 @@ __all__ = ["command"]
 
 @click.command("whatif")
 @options.log_argument
-@click.option(
-    "--at",
-    type=options.Number(min=0),
-    required=True,
-    metavar="N",
-    help="Number of choices before the decision to change.",
-)
+@options.number_option("--at", about="Number of choices before the decision to change.", least=0, required=True)
 @options.several_option(
     "--change",
     "texts",
@@ -48,10 +46,8 @@ __all__ = ["command"]
 @options.games_option(100)
 @options.seed_option
 @options.bots_option("those of the log")
-@options.output_option("text", "json")
-def command(
-    log: str, at: int, texts: tuple[str, ...], games: int, seed: int | None, bots: str | None, output: str
-) -> None:
+@options.requested("text", "json")
+def command(request: options.Request, log: str, at: int, texts: tuple[str, ...], games: int) -> None:
     """Fork the saved game in LOG at a decision, change something there, and let bots play on many times, with and
     without the change. Report how the change affects the state at once, the rest of the game and its result.
 
@@ -69,7 +65,6 @@ def command(
       regelwerk whatif game.jsonl --at 60 --change my-rules.yaml --change 'payout[6]=80'
       regelwerk whatif game.jsonl --at 0 --change 'offer plant=5 bid=5' -o json
     """
-    from interpreter.cli.progress import counting, finish, interruptible
     from interpreter.compare.counterfactual import at_once, compared, continuations
     from interpreter.compare.variation import broken_laws
 
@@ -79,8 +74,8 @@ def command(
         notice(f"{fork.why}, so the overlay applies from the beginning of the game, with the same choices")
     for law in broken_laws(fork.changed(0)):
         notice(f"{law}; continuing anyway")
-    start = options.seed_for(seed)
-    names = bots or _bots_of_log(fork.game.ruleset, saved)
+    start = options.seed_for(request.seed)
+    names = request.bots or _bots_of_log(fork.game.ruleset, saved)
     _table(fork.game.ruleset, names, saved)
     pairs: list[Pair] = []
     unfinished: list[Unfinished] = []
@@ -105,12 +100,12 @@ def command(
         "bots": names,
         "seed": start,
         "continuations": len(pairs),
-        "unfinished": [game.as_data() for game in unfinished],
+        "unfinished": unfinished,
     }
-    if output == "json":
+    if request.output == "json":
         as_json({**about, "at_once": once, **to_builtins(result)})
     else:
-        _text(fork.game, about, once, result)
+        _tell(fork.game, about, once, result)
     done = len(pairs) + len(unfinished)
     finish(unfinished, f"{done} of {counted(games, 'continuation')} are done" if done < games else "")
 
@@ -170,7 +165,8 @@ def _changeable(game: Game, ruleset: Ruleset) -> list[str]:
         "SETTING=VALUE": [*model.settings, *model.interpretations],
         "an overlay": Compared(ruleset).optional,
     }
-    return unheaded((kind, "; ".join(names) or "none") for kind, names in named.items())
+    facts = [(kind, "; ".join(names) or "none") for kind, names in named.items()]
+    return [*lines_of([Facts(facts)], width())]
 
 
 def _bots_of_log(ruleset: Ruleset, saved: SavedGame) -> str:
@@ -195,8 +191,9 @@ def _table(ruleset: Ruleset, names: str, saved: SavedGame) -> list[Bot]:
 # --- the difference
 
 
-def _text(game: Game, about: dict[str, Value], once: AtOnce, result: Compared) -> None:
+def _tell(game: Game, about: dict[str, Value], once: AtOnce, result: Compared) -> None:
     from interpreter.engine.decision import choice_text
+    from interpreter.pages.games_report import by_round
 
     def who(seat: int) -> str:
         return game.table.names.text(seat, SEAT)
@@ -205,51 +202,40 @@ def _text(game: Game, about: dict[str, Value], once: AtOnce, result: Compared) -
         return [who(part) if place == measure.seat else str(part) for place, part in enumerate(found.of or ())]
 
     when = f"{about['ruleset']}, after {counted(about['at'], 'choice')}"
-    say(styled(f"{when}: {who(about['by'])} decides `{about['decision']}`", bold=True))
     instead = f" instead of {choice_text(about['instead_of'])}" if about["instead_of"] is not None else ""
-    say(f"changed: {'; '.join(about['changes'])}{instead}")
     before, after = once.options
     where = "options at the next decision" if about["instead_of"] is not None else "options there"
-    say(f"{where}: {before}, changed {after}" if before != after else f"{where}: {before}, as before")
-    for each in once.state:
-        say(f"  {each['path']}: {_value(each['before'])} → {_value(each['after'])}")
+    changes = [(f"{each['path']}: {_value(each['before'])} → {_value(each['after'])}",) for each in once.state]
+    tell(
+        Paragraph(Strong(f"{when}: {who(about['by'])} decides `{about['decision']}`")),
+        Paragraph(f"changed: {'; '.join(about['changes'])}{instead}"),
+        Paragraph(f"{where}: {before}, {f'changed {after}' if before != after else 'as before'}"),
+        Grid((), changes),
+    )
     count = about["continuations"]
     if not count:
         return
-    say()
     played = f"{counted(count, 'continuation')} by {about['bots']}, seed {about['seed']}"
-    say(f"{played}; in {result.other_winner} of them somebody else wins")
     rows = [_row("rounds", result.rounds), _row("decisions", result.decisions)]
     rows += (_row(f"wins of {who(seat)}, %", share, 100) for seat, share in enumerate(result.share))
     measures = {measure.name: measure for measure in game.ruleset.model.measures}
     for name, measure in measures.items():
         for found in result.measures.get(name, ()):
             rows.append(_row(", ".join([name.replace("_", " "), *words(measure, found)]), found))
-    say_table(("mean of", "as it was", "changed", "difference", "95 % interval"), rows)
+    heads = Column("as it was", fixed(2)), Column("changed", fixed(2)), Column("difference", signed)
+    blocks: list[Block] = [Grid(("mean of", *heads, Column("95 % interval", between(signed))), rows)]
     for name, points in result.curves.items():
-        means: defaultdict[str, dict[Value, float]] = defaultdict(dict)
+        means: defaultdict[str, dict[int, float]] = defaultdict(dict)
         for point in points:
-            means[", ".join(words(measures[name], point))][point.round] = point.difference or 0.0
-        _curve(name, means)
+            means[", ".join(words(measures[name], point))][int(point.round or 0)] = point.difference or 0.0
+        blocks += by_round(f"{name.replace('_', ' ')}, mean difference by round", means, partial(signed, digits=1))
+    tell(Paragraph(""), Paragraph(f"{played}; in {result.other_winner} of them somebody else wins"), *blocks)
 
 
-def _row(name: str, found: Difference, times: int = 1) -> tuple[str, ...]:
-    def shown(number: float | None, sign: str = "") -> str:
-        return "-" if number is None else f"{number * times:{sign}z.2f}"
-
-    interval = f"{shown(found.low, '+')} to {shown(found.high, '+')}" if found.low is not None else "-"
-    return name, shown(found.before), shown(found.after), shown(found.difference, "+"), interval
-
-
-def _curve(name: str, things: Mapping[str, Mapping[int, float]]) -> None:
-    """Print the mean difference of each thing by round."""
-    rounds = sorted({number for means in things.values() for number in means})
-    say_heading(f"{name.replace('_', ' ')}, mean difference by round")
-    lines = (
-        (thing, *(f"{means[number]:+z.1f}" if number in means else "-" for number in rounds))
-        for thing, means in things.items()
-    )
-    say_table(("", *map(str, rounds)), lines)
+def _row(name: str, found: Difference, times: int = 1) -> tuple[Value, ...]:
+    numbers = (found.before, found.after, found.difference, found.low, found.high)
+    before, after, difference, low, high = (None if number is None else number * times for number in numbers)
+    return name, before, after, difference, None if low is None else (low, high)
 
 
 def _value(value: Json) -> str:

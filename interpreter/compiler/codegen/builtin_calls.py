@@ -121,6 +121,17 @@ class Builtins(Cells):
         self.fail_if(self.is_none(place, INT), "the item to remove is not in the list")
         return self.call("without_place", self.value(items), ops.ToIndex(place))
 
+    def _replaced(self, node: core.CallBuiltin) -> ops.Value:
+        items, at, item = node.arguments
+        whole, place = self.kept(self.value(items)), self.kept(self.value(at))
+        self.fail_if(ops.either(place < 0, place >= ops.ToNumber(ops.Load(whole))), "no such item")
+        word = self.kept(self.words((item,), (self.shapes.item(node.type),))[0])
+        size = self.kept(ops.Load(whole) + 1)
+        made = self.kept(self.call("alloc", size))
+        self.add(ops.CopyWords(made, whole, size))
+        self.add(ops.Store(made + ops.ToIndex(place) * WORD, WORD, word))
+        return made
+
     def _place_of(self, item: core.Expression, items: core.Expression) -> ops.Value:
         """Return the position of a list, bag or record in a list of such values, or none."""
         wanted = self.kept(self.value(item))
@@ -272,6 +283,7 @@ BUILT: dict[str, Callable[[Builtins, core.CallBuiltin], ops.Value]] = {
     "set of list": Builtins._once,
     "position": Builtins._position,
     "without": Builtins._without,
+    "replaced": Builtins._replaced,
     "cards of piles": lambda b, node: b.list_of(b.source(node)),
     "clockwise": lambda b, node: b.list_of(b.source(node)),
     "sum": lambda b, node: b.total(b.source(node.arguments[0])),

@@ -13,7 +13,7 @@ from interpreter.compiler.codegen.delayed_blocks import KEPT_HEAD, KEPT_START
 from interpreter.compiler.codegen.function import ZERO
 from interpreter.compiler.codegen.memory import FRAME_HEAD, STATE
 from interpreter.compiler.codegen.shapes import WORD, Unsupported
-from interpreter.compiler.codegen.sights import LISTED, OPEN, SEAT, Sights
+from interpreter.compiler.codegen.sights import OPEN, SEAT, Sights
 from interpreter.compiler.codegen.steps import Steps
 from interpreter.compiler.codegen.stretches import ASKED
 from interpreter.compiler.ir import ops
@@ -114,9 +114,10 @@ class Standalone(Sights):
                 for cell in range(group.base, group.base + group.count):
                     b.add(ops.Store(ZERO, self.mask + cell * WORD, ops.Constant(HIDDEN)))
             else:
-                self._seen(b, group, declared.type if declared is not None else BOOL)
+                is_counted = declared is not None and declared.is_counted
+                self._seen(b, group, declared.type if declared is not None else BOOL, is_counted)
 
-    def _seen(self, b: Sights, group: CellGroup, type_: Type) -> None:
+    def _seen(self, b: Sights, group: CellGroup, type_: Type, is_counted: bool) -> None:
         sight = self.sight(group, type_)
         if sight.is_open:
             self._whole(b, group)
@@ -125,7 +126,7 @@ class Standalone(Sights):
             at = b.kept(number * group.stride + group.address)
             mask = b.kept(number * WORD + (self.mask + group.base * WORD))
             hidden = partial(self._blank, b, group, at, mask)
-            covered = partial(self._counted, b, at, mask) if isinstance(type_, LISTED) else hidden
+            covered = partial(self._counted, b, at, mask) if is_counted else hidden
             b.guarded(sight, group, number, at, partial(self._copy, b, at, group.type), hidden, covered)
 
     def _counted(self, b: Steps, at: ops.Value, mask: ops.Value) -> None:

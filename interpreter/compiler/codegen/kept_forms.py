@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from interpreter.compiler.codegen.function import FRAME, ONE, ZERO, FunctionBuilder
 from interpreter.compiler.codegen.memory import Slot
-from interpreter.compiler.codegen.shapes import WORD, Unsupported
+from interpreter.compiler.codegen.shapes import WORD, Bounded, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.language.types import Type
 
@@ -116,7 +116,10 @@ class KeptForms(FunctionBuilder):
     def _length_for(self, value: ops.Value, type_: Type) -> ops.Value:
         """Return the length of a list that must fit into its kept form."""
         length = self.kept(ops.Load(value))
-        self.check_room(str(type_.sure), length, self.shapes.capacity(type_))
+        if isinstance(type_, Bounded):
+            self.fail_if(length > type_.most, "more items than the cell may have")
+        else:
+            self.check_room(str(type_.sure), length, self.shapes.capacity(type_))
         return length
 
     def _unpack(self, type_: Type) -> str:

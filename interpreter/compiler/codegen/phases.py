@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import groupby
 
 from interpreter.compiler.codegen.delayed_blocks import EDGES, SPANS
 from interpreter.compiler.codegen.function import FRAME, ONE, ZERO
@@ -20,6 +21,8 @@ from interpreter.plain.machine import SPECIALS
 __all__ = ["Phases"]
 
 NO_MATCH = ops.Constant(-2)
+MOST_APART = 20
+"""Number of cells of a group that are reset one by one; more are reset by a loop."""
 
 
 class Phases(Control):
@@ -122,10 +125,21 @@ class Phases(Control):
         self.give(STOPPED)
 
     def _reset(self, lasts: str) -> None:
-        for cell, start in self.module.resets.get(lasts, ()):
-            name, owner = self.constants.layout.owner_of(cell)
+        layout = self.constants.layout
+        owned = [(*layout.owner_of(cell), start) for cell, start in self.module.resets.get(lasts, ())]
+        for name, cells in groupby(owned, lambda each: each[0]):
             group = self.memory.groups[name]
-            self.change(group, ops.Constant(owner), self.constant(start, group.type))
+            owners, starts = zip(*(each[1:] for each in cells), strict=True)
+            if len(owners) <= MOST_APART:
+                for owner, start in zip(owners, starts, strict=True):
+                    self.change(group, ops.Constant(owner), self.constant(start, group.type))
+                continue
+            owner_words = self.memory.words(owners)
+            start_words = self.memory.words([self.memory.constant(start, group.type) for start in starts])
+            with self.counted(ops.Constant(len(owners))) as number:
+                owner = self.kept(ops.Load(number * WORD, owner_words), "owner")
+                start = self.kept(ops.read(number * WORD, start_words, self.shapes.rep(group.type)), "start")
+                self.change(group, owner, start)
 
     def _resume(self, edge: str, of: str, back: str, up: ops.Value) -> None:
         """Run the first delayed block that is due at a moment; then control returns here."""

@@ -18,12 +18,11 @@ from interpreter.compiler.codegen.shapes import WORD, Unsupported
 from interpreter.compiler.codegen.sights import Sights
 from interpreter.compiler.ir import ops
 from interpreter.language import core
-from interpreter.language.preferences import Line, Pattern, Preferences, pinned_by
-from interpreter.language.types import CardType, ListType
+from interpreter.language.preferences import Line, Pattern, Policy, Preferences, pinned_by
+from interpreter.language.types import CardType, HolderType, ListType
 
 if TYPE_CHECKING:
     from interpreter.compiler.wasm.turn import Peeks
-    from interpreter.language.policies import Policy
 
 __all__ = ["RANDOM", "Policies"]
 
@@ -118,11 +117,16 @@ class Policies(Sights):
         with self.counted(ops.Constant(cells.count)) as at:
             address = at * cells.stride + cells.address
             first: ops.Value = ops.Load(address, 0, "i32", name)
-            if group.owner == "card":
-                words = self.shapes.words(cells.type) if not isinstance(cells.type, ListType) else 1
+            if isinstance(group.owner, CardType):
                 card, holds = at, first
+                words = self.shapes.words(cells.type) if not isinstance(cells.type, ListType) else 1
                 for word in range(1, words):
                     holds = holds | ops.Load(address, word * WORD, "i32", name)
+                if not isinstance(group.type, HolderType):
+                    start = group.start or core.Const(None)
+                    if not (isinstance(start, core.Const) and self.shapes.is_scalar(group.type)):
+                        raise Unsupported(PEEKS)
+                    holds = first.differs(self.shapes.word(start.value, group.type))
             elif isinstance(cells.type, CardType):
                 card = self.kept(first, "card")
                 holds = card.differs(-1)
@@ -133,7 +137,8 @@ class Policies(Sights):
     def _check_card(self, card: ops.Value, holds: ops.Value) -> None:
         """Trap if a card that counts (``holds``) is in a zone that the seat may not see."""
         zone = ops.Load(card * WORD, self.memory.groups["location"].address, "i32", "location")
-        self.fail_if(ops.both(holds, ops.negated(self.may_see(zone, self.seat))), "a card that is hidden")
+        is_seen = self.sees_card(card, self.seat) if self.constants.carriers else self.may_see(zone, self.seat)
+        self.fail_if(ops.both(holds, ops.negated(is_seen)), "a card that is hidden")
 
     # --- lines
 

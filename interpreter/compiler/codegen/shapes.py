@@ -21,7 +21,7 @@ from interpreter.kernel.state import Value
 from interpreter.language import types
 from interpreter.lowering.constants import Constants
 
-__all__ = ["NO_INDEX", "NO_NUMBER", "WORD", "Shapes", "TooSmall", "Unsupported", "halves", "signed"]
+__all__ = ["NO_INDEX", "NO_NUMBER", "WORD", "Bounded", "Shapes", "TooSmall", "Unsupported", "halves", "signed"]
 
 WORD = 4
 NO_INDEX = -1
@@ -50,6 +50,15 @@ class TooSmall(Unsupported):
     def __init__(self, message: str, room: str, wanted: int) -> None:
         super().__init__(message)
         self.room, self.wanted = room, wanted
+
+
+class Bounded(types.ListType, frozen=True):
+    """A list of a cell that says its largest number of items."""
+
+    most: int
+
+    def _written(self) -> str:
+        return f"{super()._written()}, at most {self.most}"
 
 
 class Shapes:
@@ -102,7 +111,10 @@ class Shapes:
     def held_by(self, name: str) -> types.Type:
         group = self.model.groups.get(name)
         if group is not None:
-            return self.held(group.type)
+            held = self.held(group.type)
+            if group.most is not None and isinstance(held, types.ListType):
+                return Bounded(held.of, optional=held.optional, most=group.most)
+            return held
         return types.BOOL if name == "over" else types.INT
 
     def values(self, type_: types.Type) -> range:
@@ -119,8 +131,12 @@ class Shapes:
         return len(self.values(types.CardType() if isinstance(type_, types.CardType) else type_))
 
     def capacity(self, type_: types.Type) -> int:
+        if isinstance(type_, Bounded):
+            return type_.most
         if type_ not in self._capacities:
-            self._capacities[type_] = max(self._usual_capacity(type_), self.rooms.get(str(type_.sure), 0))
+            said = (group.most or 0 for group in self.model.groups.values() if self.held(group.type).sure == type_.sure)
+            grown = self.rooms.get(str(type_.sure), 0)
+            self._capacities[type_] = max(self._usual_capacity(type_), grown, *said)
         return self._capacities[type_]
 
     def _usual_capacity(self, type_: types.Type) -> int:

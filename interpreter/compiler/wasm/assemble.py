@@ -12,16 +12,17 @@ from interpreter.compiler.passes import optimised
 from interpreter.compiler.passes.context import Context
 from interpreter.compiler.wasm.driver import FUEL, UNDO_BYTES, Rows, driver_numbers
 from interpreter.compiler.wasm.emit import text_of
-from interpreter.compiler.wasm.instance import PAGE
 from interpreter.compiler.wasm.runtime import graph_cache_words, written
 from interpreter.compiler.wasm.runtime_inliner import inliner
-from interpreter.language.types import NODE
+from interpreter.language.types import NODE, SEAT
 
 __all__ = ["Bots", "assembled", "built"]
 
 FEWEST_SLOTS, MOST_SLOTS = 4, 64
 CACHE_WORDS = 256 * 1024
 """Size of the distance cache, in words, unless the minimum number of slots of a large graph needs more."""
+PAGE = 64 * 1024
+"""Bytes of a page of WebAssembly memory."""
 GAP = 64
 
 Bots = Sequence[Mapping[int, str]]
@@ -48,7 +49,7 @@ def built(
     chosen = chain.from_iterable(names.values() for names in (*decisions.values(), *bots))
     roots = frozenset((*stretches, *chosen, *ranks, *further))
     model, memory, seats = builder.constants.model, builder.memory, len(builder.constants.seats)
-    of_seats = frozenset(name for name, group in model.groups.items() if group.owner == "seat")
+    of_seats = frozenset(name for name, group in model.groups.items() if group.owner == SEAT)
     owners = memory.words(builder.constants.statics["piece.owner"]) if "piece" in memory.groups else 0
     wholes = builder.shapes.count(NODE)
     return decisions, Context(memory, of_seats, owners, seats, roots, tuple(stretches), wholes)

@@ -29,7 +29,7 @@
     (br $again)))
 
 ;; Start a game with a seed, and the streams of its bots; run to the first decision.
-(func $begin (export "start") (param $seed i64)
+(func $begin (param $seed i64)
   (local $seat i32) (local $at i32)
   (local.set $at {streams})
   (loop $next
@@ -44,6 +44,10 @@
   (global.set $top {frames})
   (global.set $fuel {fuel})
   (call $run {start}))
+
+;; The same with the seed in the first row.
+(func $begin_row (export "start")
+  (call $begin (i64.load {rows})))
 
 ;; True if the game is over.
 (func $is_over (export "over") (result i32)

@@ -18,7 +18,8 @@ from interpreter.compiler.codegen.shapes import WORD, TooSmall, Unsupported, sig
 from interpreter.compiler.wasm.assemble import assembled
 from interpreter.compiler.wasm.codec import Codec, fitted
 from interpreter.compiler.wasm.driver import LONG, MOST_AHEAD, TURN_HEAD
-from interpreter.compiler.wasm.instance import Instance, Invalid, Trap, compiled, is_available
+from interpreter.compiler.wasm.engines import compiled, instance_of, is_available
+from interpreter.compiler.wasm.instance import Instance, Invalid, Trap
 from interpreter.compiler.wasm.turn import Order, Turn
 from interpreter.kernel.chance import Draws, Seeded
 from interpreter.kernel.state import State, Value
@@ -103,7 +104,7 @@ class Compiled:
         self._made, self._most, self._undone, self._bots = (
             numbers[name] // WORD for name in ("made", "most", "undone", "bots")
         )
-        self.report = self._bytes[turn : turn + self._size]
+        self._report = instance.reader(turn, turn + self._size)
         self._unpack = struct.Struct(f"{self._size}s").iter_unpack
         self.ahead_at = turn + TURN_HEAD
         """Address of the option that the module chose ahead."""
@@ -135,12 +136,12 @@ class Compiled:
             and all(made.rooms.get(room, 0) >= size for room, size in order.rooms.items())
         ):
             with suppress(Invalid):  # compiled by another version of wasmtime: compile again
-                instance = Instance(made.code)
+                instance = instance_of(made.code)
                 order.rooms.update(made.rooms)
         builder, first = _fitted(order)
         if made is None or instance is None:
             made = _made(order, builder, first)
-            instance = Instance(made.code)
+            instance = instance_of(made.code)
         order.texts.update(made.texts)
         return cls(order.machine, builder, made, instance)
 
@@ -159,12 +160,11 @@ class Compiled:
     # --- states
 
     def begin(self, state: State, chance: Seeded) -> bool:
-        """Begin a game in memory; return False if the module traps, or if somebody observes the state's log."""
-        if type(state.log) is not list:
-            return False
+        """Begin a game in memory; return False if the module traps."""
         self.leave()
         try:
-            self._start(signed(chance.seed))
+            self._longs[self.numbers["rows"] // LONG] = signed(chance.seed)
+            self._start()
         except Trap:
             return False
         self.current = home = Resident(self, _logged(state), None, chance, len(state.log), since=[None])
@@ -172,8 +172,8 @@ class Compiled:
         return True
 
     def enter(self, state: State, chance: Seeded) -> Resident | None:
-        """Take a state over; return None if somebody observes it. Raise :class:`Unsupported` if it has no room."""
-        if state.frame is None or type(state.log) is not list:
+        """Take a state over; return None if its game is over. Raise :class:`Unsupported` if it has no room."""
+        if state.frame is None:
             return None
         home = Resident(self, _logged(state), self.codec.encode(state, chance.seed), chance, len(state.log))
         state.settle(home)
@@ -258,7 +258,7 @@ class Compiled:
 
     def told(self) -> Turn:
         """Return the position that the module has just reported."""
-        return self._turn(self.report.tobytes())
+        return self._turn(self._report())
 
     def step(self, home: Resident, place: int, room: int) -> Turn:
         """Apply the choice at an address to the state in memory and return the next turn. Raises :class:`Trap`.
@@ -272,7 +272,7 @@ class Compiled:
         self._words[self._most] = min(room, self._most_ahead)
         made = self._step(place)
         if made == 1:
-            report = self.report.tobytes()
+            report = self._report()
             return self.turns.get(report) or self._turn(report)
         data = self._bytes[self._reports : self._reports + made * self._size].tobytes()
         reports = list(chain.from_iterable(self._unpack(data)))

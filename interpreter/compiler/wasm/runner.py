@@ -20,6 +20,7 @@ from interpreter.compiler.wasm.turn import OVER, Keeper, Order, Peeks, Player, T
 from interpreter.kernel.chance import ChanceSource, Draws, Seeded
 from interpreter.kernel.effects import undo
 from interpreter.kernel.state import State, Value
+from interpreter.language.preferences import Policy
 from interpreter.lowering import constants
 from interpreter.lowering.constants import RuleFailure, check_records
 from interpreter.plain.machine import Code, Machine
@@ -28,7 +29,6 @@ if TYPE_CHECKING:  # a game in the plain form does not import these
     from interpreter.compiler.codegen.shapes import TooSmall, Unsupported
     from interpreter.compiler.wasm.module import Compiled, Resident
     from interpreter.compiler.wasm.whole_games import Whole
-    from interpreter.language.policies import Policy
 
 T = TypeVar("T")
 
@@ -184,7 +184,7 @@ class Runner:
         if home is not None and home.chance.seed != chance.seed and not home.goes_on_with(chance):
             state.leave()
             home = None
-        module = self.module if home is None else None
+        module = self.module if home is None and not state.is_heard else None
         while module is not None:
             from interpreter.compiler.codegen.shapes import TooSmall, Unsupported
 
@@ -249,7 +249,7 @@ class Runner:
     # --- running
 
     def start(self, state: State, chance: ChanceSource) -> None:
-        module = self.module if type(chance) is Seeded else None
+        module = self.module if type(chance) is Seeded and not state.is_heard else None
         if module is not None and state.cells == self.first.cells:
             assert type(chance) is Seeded
             if module.begin(state, chance):

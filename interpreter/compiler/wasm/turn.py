@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from msgspec import Struct
 
 from interpreter.kernel.state import State
 from interpreter.language import core
+from interpreter.language.preferences import Policy
 from interpreter.plain.machine import Code, Machine
-
-if TYPE_CHECKING:  # a game in the plain form does not import it
-    from interpreter.language.policies import Policy
 
 __all__ = ["OVER", "Keeper", "Order", "Peeks", "Player", "Turn", "kept_as"]
 

@@ -154,5 +154,5 @@ class Whole:
             return Playout(None)
         if not self._words[self._finished]:  # somebody else decides
             return None
-        keys = self._rows + self._ranks
-        return Playout(tuple(tuple(self._longs[keys + at * self._width :][: self._width]) for at in range(self._seats)))
+        starts = (self._rows + self._ranks + seat * self._width for seat in range(self._seats))
+        return Playout(tuple(tuple(self._longs[at : at + self._width]) for at in starts))

@@ -1,212 +1,290 @@
 // Page of a table: sends clicks to the server, and morphs the changed pieces that it sends into the page.
-"use strict";
-(() => {
-  const main = document.getElementById("table");
-  const { here, view } = main.dataset;
-  let { state } = main.dataset; // the name of the state that the page shows
-  let serial = 0; // the number of the last action
-  let edited = 0; // the number of the last action that changes what OK chooses
-  let seen = 0; // the number of the last action whose effect the page shows
-  let confirming = null; // the state in which OK was pressed, until the page shows what it chooses
-  const offline = document.getElementById("gone");
-  const rules = document.getElementById("rules");
-  const rulesButton = document.querySelector("nav [data-show]");
-  const frame = rules.querySelector("iframe");
-  let opening = null; // the window that was opened last, until it is on the page
-  let beeps = 0;
-  let sound = false;
-  try { sound = localStorage.getItem("sound") === "on"; } catch { /* no storage: silence */ }
+const $ = (selector) => document.querySelector(selector);
+const $$ = (selector) => [...document.querySelectorAll(selector)];
+const main = $("#table"), { here, view } = main.dataset;
+let { state } = main.dataset; // the name of the state that the page shows
+let serial = 0; // the number of the last action
+let edited = 0; // the number of the last action that changes what OK chooses
+let seen = 0; // the number of the last action whose effect the page shows
+let confirming = null; // the state in which OK was pressed, until the page shows what it chooses
+let opening = null; // the window that was opened last, until it is on the page
+let beeps = 0;
+let mine = true; // whether it is the user's turn; nothing is new when the page opens
+const offline = $("#gone"), rules = $("#rules"), frame = $("#rules iframe"), prompt = $("#f-prompt");
+const icon = $("link[rel=icon]"), { title } = document;
+const EDITS = new Set(["point", "option", "slot", "number", "more", "cancel", "draft", "ahead"]);
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-  // --- from the server
-
-  let failures = 0;
-  function listen() {
-    const source = new EventSource(`${here}/events?view=${view}`);
-    source.addEventListener("pieces", (event) => {
-      failures = 0;
-      offline.hidden = true;
-      const { pieces, beeps: now, state: shown, serial: done } = JSON.parse(event.data);
-      for (const [name, html] of Object.entries(pieces)) put(name, html);
-      state = shown;
-      shows(done);
-      if (now > beeps && sound) beep();
-      beeps = now;
-    });
-    source.addEventListener("reload", () => location.reload());
-    source.addEventListener("error", () => {
-      offline.hidden = false;
-      if (source.readyState === EventSource.CLOSED) {
-        failures += 1;
-        setTimeout(listen, Math.min(8000, 500 * failures));
-      }
-    });
-  }
-
-  function put(name, html) {
-    const place = document.getElementById(`f-${name}`);
-    if (!place) return;
-    const log = name === "log";
-    const atEnd = place.scrollHeight - place.scrollTop - place.clientHeight < 40;
-    Idiomorph.morph(place, html, { morphStyle: "innerHTML", ignoreActiveValue: false });
-    if (name === "base") place.closest(".map").classList.toggle("none", !html);
-    if (name === "windows") bringIntoView();
-    if (log && atEnd) place.scrollTop = place.scrollHeight;
-  }
-
-  function bringIntoView() {
-    const found = opening && document.getElementById(`window-${opening}`);
-    if (!found) return;
-    opening = null;
-    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    found.scrollIntoView({ block: "nearest", behavior: still ? "auto" : "smooth" });
-  }
-
-  // --- to the server
-
-  let last = Promise.resolve();
-  function act(action, data) {
-    serial += 1;
-    if (edits.has(action)) edited = serial;
-    const clicked = { state, serial, ...data };
-    last = last.then(() => send(action, clicked)).catch(() => { offline.hidden = false; });
-  }
-  const edits = new Set(["point", "option", "slot", "number", "more", "cancel"]);
-
-  // Makes the choice that OK names, once the page shows all that was picked for it.
-  function confirm(pressed) {
-    confirming = edited > seen ? pressed : null;
-    if (confirming !== null) return;
-    const ok = document.querySelector("#f-prompt .ok");
-    if (!ok || !ok.disabled) act("choose", { ...(ok ? given(ok) : {}), state: pressed });
-  }
-  function shows(action) {
-    seen = Math.max(seen, action);
-    if (confirming !== null) confirm(confirming);
-  }
-  async function send(action, data) {
-    const answer = await fetch(`${here}/act`, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ view, do: action, ...data }),
-    });
-    if (answer.status === 404) location.reload();
-    setTimeout(() => { // the page hears nothing: what OK chooses is not known, so press it again
-      if (data.serial >= edited) confirming = null;
-      seen = Math.max(seen, data.serial);
-    }, 3000);
-    const result = answer.ok ? await answer.json() : {};
-    if (result.go) location.assign(result.go);
-  }
-
-  const own = new Set(["do", "change"]);
-  function given(element) {
-    const data = Object.fromEntries(Object.entries(element.dataset).filter(([name]) => !own.has(name)));
-    return data.choice ? { ...data, choice: JSON.parse(data.choice) } : data;
-  }
-
-  document.addEventListener("click", (event) => {
-    const shown = event.target.closest("[data-show],[data-rules]");
-    if (shown) return shown.dataset.show && !rules.hidden ? closeRules() : showRules(shown.dataset.rules);
-    if (event.target.closest("[data-sound]")) return setSound(!sound);
-    const element = event.target.closest("[data-do]");
-    if (!element || element.disabled || element.getAttribute("aria-disabled") === "true") return;
-    if (element.dataset.do === "toggle") opening = element.getAttribute("aria-pressed") === "true" ? null : element.dataset.panel;
-    if (element.matches("#f-prompt .ok")) confirm(state);
-    else act(element.dataset.do, given(element));
+// --- from the server
+let failures = 0;
+function listen() {
+  const source = new EventSource(`${here}/events?view=${view}`);
+  source.addEventListener("pieces", ({ data }) => {
+    failures = 0;
+    offline.hidden = true;
+    const { pieces, beeps: now, state: shown, serial: done, turn } = JSON.parse(data);
+    for (const [name, html] of Object.entries(pieces)) put(name, html);
+    state = shown;
+    shows(done);
+    if (now > beeps) beep();
+    beeps = now;
+    takesTurn(turn);
+    openTab();
   });
-
-  document.addEventListener("change", (event) => {
-    const element = event.target.closest("[data-change]");
-    if (element && element.value !== "") act(element.dataset.change, { ...given(element), value: element.value });
+  source.addEventListener("open", front);
+  source.addEventListener("reload", () => location.reload());
+  source.addEventListener("error", () => {
+    offline.hidden = false;
+    if (source.readyState === EventSource.CLOSED) setTimeout(listen, Math.min(8000, 500 * ++failures));
   });
+}
 
-  // --- keys
+// Opens the view that answers a decision, once for each, on a small page.
+let tabbed = null;
+function openTab(tab) {
+  const tools = $("#f-prompt .tools")?.dataset;
+  const now = tools ? `${tools.at} ${tools.tab}` : "";
+  if (!tab && now === tabbed) return;
+  tabbed = now;
+  main.dataset.tab = tab || (tools ?? $(".tabs button").dataset).tab;
+  for (const each of $$(".tabs button")) each.ariaPressed = each.dataset.tab === main.dataset.tab;
+}
 
-  document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const field = event.target.matches("input, select, textarea");
-    const node = event.target.closest("g[data-do]");
-    if (node && (event.key === "Enter" || event.key === " ")) {
-      event.preventDefault();
-      act(node.dataset.do, given(node));
-    } else if (node && event.key.startsWith("Arrow")) {
-      event.preventDefault();
-      step(node, event.key);
-    } else if (event.key === "Escape") {
-      if (rules.hidden) act("cancel", {});
-      else closeRules();
-    } else if (field && event.key === "Enter" && event.target.type === "number") {
-      event.target.dispatchEvent(new Event("change", { bubbles: true }));
-      confirm(state);
-    } else if (!field && event.key === "l") {
-      act("list", {});
-    } else if (!field && event.key === "u") {
-      act("undo", {});
-    } else if (!field && event.key === "o") {
-      confirm(state);
-    }
+// Says in title and icon that it is the user's turn, and by a sound and a notification if it has just become so.
+function takesTurn(turn) {
+  document.title = `${turn ? "● " : ""}${title}`;
+  icon.href = icon.href.replace(/icon[a-z-]*/, turn ? "icon-turn" : "icon");
+  if (turn && !mine && document.hidden) {
+    beep();
+    if (isOn("notify")) new Notification(title, { body: main.dataset.turn, tag: here });
+  }
+  mine = turn;
+}
+const front = () => act("front", { yes: !document.hidden });
+document.addEventListener("visibilitychange", front);
+
+function put(name, html) {
+  const place = $(`#f-${name}`);
+  if (!place) return;
+  const focused = name === "prompt" && place.contains(document.activeElement);
+  Idiomorph.morph(place, html, { morphStyle: "innerHTML", ignoreActiveValue: false });
+  if (focused && !place.contains(document.activeElement)) place.focus();
+  if (name === "base") place.closest(".map").classList.toggle("none", !html);
+  if (name === "windows") bringIntoView();
+  if (name === "log") toEnd();
+}
+
+function bringIntoView() {
+  const found = opening && $(`#window-${CSS.escape(opening)}`);
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  found?.scrollIntoView({ block: "nearest", behavior: still ? "auto" : "smooth" });
+  if (found) opening = null;
+}
+
+// --- to the server
+let last = Promise.resolve();
+function act(action, data = {}) {
+  serial += 1;
+  if (EDITS.has(action)) edited = serial;
+  const clicked = { state, serial, ...data };
+  last = last.then(() => send(action, clicked)).catch(() => (offline.hidden = false));
+}
+
+// Makes the choice that OK names, once the page shows all that was picked for it.
+function confirm(pressed) {
+  confirming = edited > seen ? pressed : null;
+  if (confirming !== null) return;
+  const ok = $("#f-prompt .ok");
+  if (!ok || !ok.disabled) act(ok ? ok.dataset.do : "choose", { ...(ok ? given(ok) : {}), state: pressed });
+}
+function shows(action) {
+  seen = Math.max(seen, action);
+  if (confirming !== null) confirm(confirming);
+}
+async function send(action, data) {
+  const headers = { "Content-Type": "application/json" };
+  const body = JSON.stringify({ view, do: action, ...data });
+  const answer = await fetch(`${here}/act`, { method: "POST", headers, body });
+  if (answer.status === 404) location.reload();
+  setTimeout(() => {
+    // the page hears nothing: what OK chooses is not known, so press it again
+    if (data.serial >= edited) confirming = null;
+    seen = Math.max(seen, data.serial);
+  }, 3000);
+  const result = answer.ok ? await answer.json() : {};
+  if (result.go) location.assign(result.go);
+}
+
+function given(element) {
+  const { do: _, change, ...data } = element.dataset;
+  if (data.from) data.value = $(`#${data.from}`).value;
+  return data.choice ? { ...data, choice: JSON.parse(data.choice) } : data;
+}
+
+document.addEventListener("click", ({ target }) => {
+  const element = target.closest("[data-show], [data-rules], [data-switch], [data-zoom], .tabs button, [data-do]");
+  if (!element || element.disabled || element.ariaDisabled === "true") return;
+  const { show, rules: anchor, switch: name, zoom: by, tab, do: action, panel } = element.dataset;
+  if (action === "toggle") opening = element.ariaPressed === "true" ? null : panel;
+  if (show || anchor) showRules(!show || rules.hidden, anchor);
+  else if (name) turn(name, element.ariaPressed !== "true");
+  else if (by) zoomBy(1.4 ** by);
+  else if (!action) openTab(tab);
+  else if (element.matches("#f-prompt .ok")) confirm(state);
+  else act(action, given(element));
+});
+
+document.addEventListener("change", ({ target }) => {
+  const { value } = target;
+  const element = target.closest("[data-change]");
+  if (target.closest("[data-language]")) location.assign(`${here}?language=${value}`);
+  else if (element && value !== "") act(element.dataset.change, { ...given(element), value, link: location.href });
+});
+
+// --- keys
+const KEYS = {
+  l: () => act("list"),
+  u: () => act("undo"),
+  o: () => confirm(state),
+  a: () => $("#tool-add")?.click(),
+  ".": () => prompt.focus(),
+  "?": () => $("#keys").showModal(),
+};
+document.addEventListener("keydown", (event) => {
+  const { key, target } = event;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const field = target.matches("input, select, textarea");
+  const node = target.closest("g[data-do]");
+  const arrow = ARROWS[key];
+  const picks = node && ["Enter", " "].includes(key);
+  const moves = arrow && (node || target.closest("#f-log"));
+  if (picks || moves) event.preventDefault();
+  if (picks) {
+    act(node.dataset.do, given(node));
+  } else if (moves) {
+    if (node) step(node, arrow);
+    else alongLog(arrow[0] + arrow[1]);
+  } else if (target.id === "say" && key === "Enter") {
+    act("say", { value: target.value });
+    target.value = "";
+  } else if (key === "Escape") {
+    if (rules.hidden) act("cancel");
+    else showRules(false);
+  } else if (field && key === "Enter" && target.type === "number") {
+    target.dispatchEvent(new Event("change", { bubbles: true }));
+    confirm(state);
+  } else if (!field && /^[1-9]$/.test(key)) {
+    prompt.querySelectorAll(".option, .slot [data-do=slot], .slot [data-do=more]")[key - 1]?.click();
+  } else if (!field) {
+    KEYS[key]?.();
+  }
+});
+
+// Moves the focus along the lines of the log, which are one tab stop.
+function alongLog(by) {
+  const lines = $$("#f-log button");
+  const at = lines.indexOf(document.activeElement);
+  lines.at(at < 0 ? -1 : Math.min(lines.length - 1, Math.max(0, at + by)))?.focus();
+}
+
+// Moves the focus from a node of the board to the nearest one in the direction of an arrow key.
+function step(node, [dx, dy]) {
+  const middle = (each) => {
+    const { x, y, width, height } = each.querySelector(".hit").getBoundingClientRect();
+    return [x + width / 2, y + height / 2];
+  };
+  const [x, y] = middle(node);
+  const found = $$('g.node[tabindex="0"]').map((each) => {
+    const [ox, oy] = middle(each);
+    const ahead = dx * (ox - x) + dy * (oy - y);
+    const aside = Math.abs(dx * (oy - y) + dy * (ox - x));
+    return { each, ahead, far: ahead + 2 * aside };
   });
+  const ahead = found.filter((each) => each.ahead > 0).sort((a, b) => a.far - b.far);
+  ahead[0]?.each.focus();
+}
 
-  // Moves the focus from a node of the board to the nearest one in the direction of an arrow key.
-  function step(node, key) {
-    const middle = (each) => {
-      const box = each.querySelector(".hit").getBoundingClientRect();
-      return [box.x + box.width / 2, box.y + box.height / 2];
-    };
-    const [x, y] = middle(node);
-    const sideways = key === "ArrowLeft" || key === "ArrowRight";
-    const sign = key === "ArrowLeft" || key === "ArrowUp" ? -1 : 1;
-    let best = null;
-    let least = Infinity;
-    for (const other of document.querySelectorAll('g.node[tabindex="0"]')) {
-      if (other === node) continue;
-      const [ox, oy] = middle(other);
-      const ahead = sign * (sideways ? ox - x : oy - y);
-      const aside = Math.abs(sideways ? oy - y : ox - x);
-      if (ahead > 0 && ahead + 2 * aside < least) {
-        least = ahead + 2 * aside;
-        best = other;
-      }
-    }
-    if (best) best.focus();
-  }
+// Zooms the board, between its whole and eight times as large, about what can be picked, or where somebody scrolled.
+let zoom = 1, aim = null;
+const map = $(".view");
+function zoomBy(factor) {
+  const now = Math.min(8, Math.max(1, zoom * factor));
+  if (zoom === 1) aim = pickable();
+  const at = aim || [(map.scrollLeft + map.clientWidth / 2) / zoom, (map.scrollTop + map.clientHeight / 2) / zoom];
+  map.querySelector(".sheet").style.setProperty("--zoom", now);
+  map.scrollTo(at[0] * now - map.clientWidth / 2, at[1] * now - map.clientHeight / 2);
+  zoom = now;
+}
+for (const scrolls of ["pointerdown", "wheel"]) map.addEventListener(scrolls, () => (aim = null), { passive: true });
 
-  // --- sound and rules
+// Returns the middle of the nodes of the whole board that can be picked, or null if there are none.
+function pickable() {
+  const found = $$(".view :is(.node.can, .node.picked) .hit").map((each) => each.getBoundingClientRect());
+  const sheet = map.querySelector(".sheet").getBoundingClientRect();
+  const each = (edge) => found.map((box) => box[edge]);
+  const middle = (low, high) => (Math.min(...each(low)) + Math.max(...each(high))) / 2 - sheet[low];
+  return found.length ? [middle("left", "right"), middle("top", "bottom")] : null;
+}
+function wheel(event) {
+  if (!event.ctrlKey) return;
+  event.preventDefault();
+  zoomBy(1.1 ** -Math.sign(event.deltaY));
+}
+map.addEventListener("wheel", wheel, { passive: false });
 
-  function setSound(on) {
-    sound = on;
-    try { localStorage.setItem("sound", on ? "on" : "off"); } catch { /* not remembered after a reload */ }
-    document.querySelector("[data-sound]").setAttribute("aria-pressed", String(on));
-    if (on) beep();
+setInterval(() => {
+  for (const each of $$("[data-until]")) {
+    const left = Math.max(0, Math.round(each.dataset.until - Date.now() / 1000));
+    each.textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
   }
-  function beep() {
-    const context = new AudioContext();
-    const tone = context.createOscillator();
-    const volume = context.createGain();
-    tone.frequency.value = 330;
-    volume.gain.setValueAtTime(0.12, context.currentTime);
-    volume.gain.exponentialRampToValueAtTime(0.001, context.currentTime + 0.25);
-    tone.connect(volume).connect(context.destination);
-    tone.start();
-    tone.stop(context.currentTime + 0.26);
-    tone.onended = () => context.close();
-  }
-  function showRules(anchor) {
-    rules.hidden = false;
-    rulesButton.setAttribute("aria-expanded", "true");
-    frame.src = frame.dataset.src + (anchor ? `#${anchor}` : "");
-  }
-  function closeRules() {
-    rules.hidden = true;
-    rulesButton.setAttribute("aria-expanded", "false");
-    rulesButton.focus();
-  }
-  frame.addEventListener("load", () => {
-    frame.contentWindow.addEventListener("keydown", (event) => { if (event.key === "Escape") closeRules(); });
-  });
+}, 500);
 
-  document.querySelector("[data-sound]").setAttribute("aria-pressed", String(sound));
-  const log = document.getElementById("f-log");
-  log.scrollTop = log.scrollHeight;
-  listen();
-})();
+// --- sound and rules
+let stored = {};
+try {
+  stored = localStorage;
+} catch {} // nothing is remembered after a reload
+const isOn = (name) => $(`[data-switch=${name}]`).ariaPressed === "true";
+async function turn(name, wanted) {
+  const allowed = name === "sound" || (wanted && (await window.Notification?.requestPermission()) === "granted");
+  $(`[data-switch=${name}]`).ariaPressed = wanted && allowed;
+  stored[name] = isOn(name) ? "on" : "off";
+  if (name === "sound") beep();
+}
+function beep() {
+  if (!isOn("sound")) return;
+  const context = new AudioContext();
+  const tone = context.createOscillator();
+  const volume = context.createGain();
+  tone.frequency.value = 330;
+  volume.gain.setValueAtTime(0.12, context.currentTime);
+  volume.gain.exponentialRampToValueAtTime(0.001, context.currentTime + 0.25);
+  tone.connect(volume).connect(context.destination);
+  tone.start();
+  tone.stop(context.currentTime + 0.26);
+  tone.onended = () => context.close();
+}
+function showRules(yes, anchor) {
+  const button = $("nav [data-show]");
+  rules.hidden = !yes;
+  button.ariaExpanded = yes;
+  if (yes) frame.src = frame.dataset.src + (anchor ? `#${anchor}` : "");
+  else button.focus();
+}
+frame.addEventListener("load", () => {
+  frame.contentWindow.addEventListener("keydown", ({ key }) => key === "Escape" && showRules(false));
+});
+$("[data-switch=sound]").ariaPressed = stored.sound === "on";
+$("[data-switch=notify]").ariaPressed = stored.notify === "on" && window.Notification?.permission === "granted";
+
+// The log follows the game, also where its size changes, until somebody scrolls up.
+const log = $("#f-log");
+let follows = true;
+const toEnd = () => follows && (log.scrollTop = log.scrollHeight);
+log.addEventListener("scroll", () => {
+  if (log.clientHeight) follows = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
+});
+new ResizeObserver(toEnd).observe(log);
+toEnd();
+openTab();
+listen();
