@@ -409,7 +409,7 @@ class _Validator:
 
         scenarios, diagnostics = read_scenarios(document)
         self.report(diagnostics)
-        pairs = Suite(self.shelf, scenarios).pairs
+        pairs = [(scenario, ruleset) for scenario in scenarios for ruleset in scenario.rulesets]
         groups: dict[_Stack, list[tuple[Scenario, str]]] = {}
         for scenario, ruleset in pairs:
             groups.setdefault((ruleset, scenario.overlays), []).append((scenario, ruleset))

@@ -321,6 +321,8 @@ class Scenario(Record):
     about = About()
     ruleset = _Played("The ruleset that is played.", required=True)
     holds_for = _WordIds("Further rulesets with which it must pass.")
+    over = ids("family", "edition")("Families and editions: it must pass with each ruleset that takes its overlays.")
+    not_with = ids("edition", "map", "overlay")("Files whose rulesets `over` leaves out.")
     fails_for = _WordIds("Rulesets with which it must fail: this is where they differ.")
     fails_with = Listed(
         Either(type="object", minProperties=1), "Settings with which it must fail.", minItems=1, uniqueItems=True

@@ -24,7 +24,7 @@ from interpreter.engine.answers import kept_answers
 from interpreter.engine.citations import Citation, citations_of
 from interpreter.engine.game import Ruleset
 from interpreter.engine.setup import default_settings, set_up
-from interpreter.language import core
+from interpreter.language import core, types
 from interpreter.language.model import (
     CardRow,
     CheckedRule,
@@ -41,28 +41,6 @@ from interpreter.language.model import (
     RuleLayer,
     StandingRule,
     Table,
-)
-from interpreter.language.types import (
-    BOOL,
-    INT,
-    NOTHING,
-    SEAT,
-    BagType,
-    BoolType,
-    CardHolderType,
-    CollectionType,
-    HolderType,
-    IntType,
-    KindType,
-    ListType,
-    NodeType,
-    PoolType,
-    RecordType,
-    RoomType,
-    SeatType,
-    SetType,
-    TokenHolderType,
-    Type,
 )
 from interpreter.language.walk import rewritten
 from interpreter.lowering.constants import RuleFailure
@@ -174,7 +152,7 @@ def mutants_of(model: Model, citation: Citation) -> Iterator[Mutant]:
             yield from _of_trigger(model, model.triggers[name], place)
         case "standing":
             rule = model.standing[name]
-            never = core.Const(False, type=BOOL, span=rule.span)
+            never = core.Const(False, type=types.BOOL, span=rule.span)
             yield Mutant("never holds", _with(model, "standing", replace(rule, test=never)))
             yield from _of_block(model, rule.procedure)
         case "result":
@@ -214,7 +192,7 @@ def _of_layer(model: Model, layer: RuleLayer) -> Iterator[Mutant]:
     for about, body in _bodies(model, layer):
         yield Mutant(about, _with_layer(model, replace(layer, body=body)))
     if layer.layer > 0:
-        never = core.Const(False, type=BOOL, span=layer.span)
+        never = core.Const(False, type=types.BOOL, span=layer.span)
         yield Mutant("the layer below answers", _with_layer(model, replace(layer, when=never)))
     if layer.when is not None:
         yield Mutant("answers in all cases", _with_layer(model, replace(layer, when=None)))
@@ -257,9 +235,9 @@ def _of_part(model: Model, extent: Span) -> Iterator[Mutant]:
 def _bodies(model: Model, layer: RuleLayer) -> Iterator[tuple[str, RuleBody]]:
     if layer.form == "permits":
         yield "permits all", ()
-        never = core.Const(False, type=BOOL, span=layer.span)
+        never = core.Const(False, type=types.BOOL, span=layer.span)
         yield "permits nothing", (core.Requirement(never, (), span=layer.span),)
-    elif layer.result == NOTHING:
+    elif layer.result == types.NOTHING:
         yield "does nothing", ()
     else:
         for value in _defaults(layer.result, model):
@@ -275,7 +253,7 @@ def _of_line(model: Model, layer: RuleLayer, index: int) -> Iterator[Mutant]:
     permits = (
         isinstance(line.test, core.Const) and line.test.value is True
     )  # only there for its citation: it permits everything
-    other = core.Const(not permits, type=BOOL, span=line.span)
+    other = core.Const(not permits, type=types.BOOL, span=line.span)
     for changed in (replace(line, test=other), *_others(line)):
         body = (*lines[:index], changed, *lines[index + 1 :])
         yield Mutant("asks otherwise", _with_layer(model, replace(layer, body=body)))
@@ -288,7 +266,9 @@ def _of_option(model: Model, layer: RuleLayer, index: int) -> Iterator[Mutant]:
         body = rewritten(layer.body, lambda node: changed if node is option else node)
         return _with_layer(model, replace(layer, body=body))
 
-    yield Mutant("is never offered", with_option(replace(option, guard=core.Const(False, type=BOOL, span=option.span))))
+    yield Mutant(
+        "is never offered", with_option(replace(option, guard=core.Const(False, type=types.BOOL, span=option.span)))
+    )
     if option.tests or option.guard is not None:
         yield Mutant("is always offered", with_option(replace(option, tests=(), guard=None)))
 
@@ -299,22 +279,22 @@ def _with_layer(model: Model, layer: RuleLayer) -> Model:
     return _with(model, "rules", replace(rule, layers=layers))
 
 
-def _defaults(type_: Type, model: Model) -> list[Value]:
+def _defaults(type_: types.Type, model: Model) -> list[Value]:
     """Return the values that a blanked rule of a type returns; none if the type has no members."""
     if type_.optional:
         return [None]
     match type_:
-        case BoolType():
+        case types.BoolType():
             return [False, True]
-        case CollectionType():
+        case types.CollectionType():
             return [()]
-        case BagType():
+        case types.BagType():
             return [(0,) * len(model.members(type_.name))]
-        case RoomType():
+        case types.RoomType():
             return [((), 0)]
-        case IntType() | SeatType():
+        case types.IntType() | types.SeatType():
             return [0]
-        case RecordType():
+        case types.RecordType():
             parts = [_defaults(part, model) for part in model.records[type_.name].values()]
             return [tuple(values[0] for values in parts)] if all(parts) else []
         case _:
@@ -329,7 +309,7 @@ def _others(tree: T) -> list[T]:
 
 def _shifted(node: object, by: int) -> object:
     """Return a literal number shifted, and any other node as it is."""
-    if isinstance(node, core.Const) and node.type == INT and isinstance(node.value, int):
+    if isinstance(node, core.Const) and node.type == types.INT and isinstance(node.value, int):
         return replace(node, value=node.value + by)
     return node
 
@@ -362,7 +342,7 @@ def _of_block(model: Model, name: str) -> Iterator[Mutant]:
 
 def _of_table(model: Model, table: Table) -> Iterator[Mutant]:
     """Yield mutants with shifted numbers, the next members of kinds, and empty sets."""
-    kind = model.kinds.get(table.gives.name) if isinstance(table.gives, KindType) else None
+    kind = model.kinds.get(table.gives.name) if isinstance(table.gives, types.KindType) else None
     members = len(kind.members) if kind is not None else 0
 
     def mutant(about: str, other: Callable[[Value], Value]) -> Mutant:
@@ -390,14 +370,14 @@ def _of_group(model: Model, group: Group) -> Iterator[Mutant]:
 
     if group.start is not None and (start := _other_start(group.start, group.type, model)) != group.start:
         yield mutant("starts otherwise", start=start)
-    if group.starts == "rest" and isinstance(group.type, TokenHolderType):
+    if group.starts == "rest" and isinstance(group.type, types.TokenHolderType):
         yield _more_tokens(model, group.type.name)
     if group.order not in ("kept", "free"):
         yield mutant("in no order", order="kept", rank=None)
     if group.seen != "everyone":
         yield mutant("seen by everyone", seen="everyone", sees=None)
-    elif isinstance(group.type, CardHolderType | PoolType) or not isinstance(group.type, HolderType):
-        yield mutant("hidden", seen="owner" if group.owner == SEAT else "no one")
+    elif isinstance(group.type, types.CardHolderType | types.PoolType) or not isinstance(group.type, types.HolderType):
+        yield mutant("hidden", seen="owner" if group.owner == types.SEAT else "no one")
     if group.top_shows is not None:
         yield mutant("with hidden backs", top_shows=None)
     if group.unlimited:
@@ -410,13 +390,13 @@ def _of_group(model: Model, group: Group) -> Iterator[Mutant]:
         yield Mutant("other spaces", _with(model, "tables", replace(table, cells=cells)))
 
 
-def _other_start(start: core.Expression, type_: Type, model: Model) -> core.Expression:
+def _other_start(start: core.Expression, type_: types.Type, model: Model) -> core.Expression:
     """Return another start value: numbers one larger, a bag with one less of each kind (its tokens may have run out),
     a value in place of none."""
     if isinstance(start, core.Const) and start.value is None:
         values = _defaults(type_.sure, model)
         return replace(start, value=values[0], type=type_.sure) if values else start
-    if isinstance(start, core.Const) and isinstance(start.type, BagType):
+    if isinstance(start, core.Const) and isinstance(start.type, types.BagType):
         return replace(start, value=tuple(max(0, number - 1) for number in start.value))
     return rewritten(start, partial(_shifted, by=1))
 
@@ -429,9 +409,9 @@ def _more_tokens(model: Model, name: str) -> Mutant:
 
 def _of_cards(model: Model, kind: str) -> Iterator[Mutant]:
     if kind in model.card_kinds:
-        yield Mutant("other numbers", _other_cards(model, kind, IntType))
-        yield Mutant("other members", _other_cards(model, kind, KindType))
-        yield Mutant("empty sets", _other_cards(model, kind, SetType))
+        yield Mutant("other numbers", _other_cards(model, kind, types.IntType))
+        yield Mutant("other members", _other_cards(model, kind, types.KindType))
+        yield Mutant("empty sets", _other_cards(model, kind, types.SetType))
         yield Mutant("one card more", _more_cards(model, kind))
 
 
@@ -445,26 +425,28 @@ def _more_cards(model: Model, kind: str) -> Model:
     return replace(model, cards=[*model.cards, replace(row, key=key, values=values, copies=1)])
 
 
-def _other_cards(model: Model, name: str, form: type[Type]) -> Model:
+def _other_cards(model: Model, name: str, form: type[types.Type]) -> Model:
     """Return a model whose cards of a kind have numbers one larger (except keys), the next members of kinds, or empty
     sets."""
     kind = model.card_kinds[name]
-    types = {key: type_ for key, type_ in kind.columns.items() if key != kind.key and isinstance(type_, form)}
-    return replace(model, cards=[_other_row(model, row, types) if row.kind == name else row for row in model.cards])
+    columns = {key: type_ for key, type_ in kind.columns.items() if key != kind.key and isinstance(type_, form)}
+    return replace(model, cards=[_other_row(model, row, columns) if row.kind == name else row for row in model.cards])
 
 
-def _other_row(model: Model, row: R, types: Mapping[str, Type]) -> R:
+def _other_row(model: Model, row: R, attributes: Mapping[str, types.Type]) -> R:
     """Return a row with other values of some attributes."""
-    members = {key: len(model.values(type_)) if isinstance(type_, KindType) else 0 for key, type_ in types.items()}
+    members = {
+        key: len(model.values(type_)) if isinstance(type_, types.KindType) else 0 for key, type_ in attributes.items()
+    }
     values = row.values.items()
-    other = {key: _other_cell(value, 1, members[key]) if key in types else value for key, value in values}
+    other = {key: _other_cell(value, 1, members[key]) if key in attributes else value for key, value in values}
     return replace(row, values=other)
 
 
 def _of_kind(model: Model, kind: Kind) -> Iterator[Mutant]:
     """Yield mutants with one member fewer, and with other members on the graph, on cards and in tables."""
     low, high = kind.range or (0, len(kind.members) - 1)
-    form = IntType if kind.range is not None else KindType
+    form = types.IntType if kind.range is not None else types.KindType
     yield Mutant("one member fewer", _without_last(model, range(low, high + 1), form))
     if model.graph is not None:
         yield from _of_graph(model, model.graph, kind.name)
@@ -472,35 +454,37 @@ def _of_kind(model: Model, kind: Kind) -> Iterator[Mutant]:
         name for name, each in model.card_kinds.items() for t in each.attributes.values() if _is_of(t, kind.name)
     }
     for name in sorted(of_kind):
-        yield Mutant("other members", _other_cards(model, name, KindType))
+        yield Mutant("other members", _other_cards(model, name, types.KindType))
     for table in model.tables.values():
         if _is_of(table.gives, kind.name):
             yield from _of_table(model, table)
 
 
-def _without_last(model: Model, values: range, form: type[Type]) -> Model:
+def _without_last(model: Model, values: range, form: type[types.Type]) -> Model:
     """Return a model in whose texts all values of a kind, or all nodes, are without the last."""
 
     def fewer(node: object) -> object:
-        if isinstance(node, core.Const) and isinstance(node.type, ListType) and isinstance(node.type.of, form):
+        if isinstance(node, core.Const) and isinstance(node.type, types.ListType) and isinstance(node.type.of, form):
             return replace(node, value=node.value[:-1]) if node.value == tuple(values) else node
         return node
 
     return with_texts(model, fewer)
 
 
-def _is_of(type_: Type, kind: str) -> bool:
-    return isinstance(type_, KindType) and type_.name == kind
+def _is_of(type_: types.Type, kind: str) -> bool:
+    return isinstance(type_, types.KindType) and type_.name == kind
 
 
 def _of_graph(model: Model, graph: GraphDecl, kind: str = "") -> Iterator[Mutant]:
     """Yield mutants with one node fewer, and with other values of an attribute; with a ``kind``, with other members of
     this kind."""
     if not kind:
-        yield Mutant("one node fewer", _without_last(model, range(len(graph.nodes)), NodeType))
+        yield Mutant("one node fewer", _without_last(model, range(len(graph.nodes)), types.NodeType))
     sections = (("nodes", graph.attributes), ("links", graph.link), ("places", graph.place))
-    for section, types in sections:
-        for attribute, type_ in types.items():
-            if _is_of(type_, kind) or (not kind and isinstance(type_, IntType | KindType | BoolType | SetType)):
+    for section, attributes in sections:
+        for attribute, type_ in attributes.items():
+            if _is_of(type_, kind) or (
+                not kind and isinstance(type_, types.IntType | types.KindType | types.BoolType | types.SetType)
+            ):
                 rows = [_other_row(model, row, {attribute: type_}) for row in getattr(graph, section)]
                 yield Mutant(f"other {section}", replace(model, graph=replace(graph, **{section: rows})))

@@ -14,6 +14,7 @@ from interpreter.base.diagnostics import Diagnostic, Note, RulesetError, rendere
 from interpreter.engine.game import Ruleset
 from interpreter.loading.load import find, load
 from interpreter.reading.files import Document, Shelf, names_a_file, shelf_for
+from interpreter.reading.ruleset_files import can_have, files_of, ids_of, players_of, rulesets_of
 from interpreter.reading.statements import Statement, statements_of
 from interpreter.reading.yaml import Scalar, plain
 from interpreter.testing.running import Failure, Outcome, run_scenario, wrong_refusal
@@ -33,9 +34,12 @@ class Suite:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     shelves: dict[str, Shelf] = field(default_factory=dict)
     """Shelves of the rulesets named by scenario files outside ``shelf``, by file name."""
+    only: frozenset[str] = frozenset()
+    """The rulesets to play, if not all that the scenarios name."""
     load: Load = load
     """Load a ruleset by id, with overlays. Raises :class:`RulesetError`."""
     _rulesets: dict[tuple[str, str, tuple[str, ...]], Ruleset] = field(default_factory=dict)
+    _over: dict[str, list[str]] = field(default_factory=dict)
     _excluded: dict[tuple[str, str], list[Diagnostic]] = field(default_factory=dict)
     _checked: dict[tuple[str, str], Checked | None] = field(default_factory=dict)
 
@@ -72,6 +76,15 @@ class Suite:
             self.diagnostics.extend(_placed_in(scenario, ruleset, diagnostics))
         return self._checked[key]
 
+    def over(self, scenario: Scenario) -> list[str]:
+        """Return the rulesets with which a scenario must pass by its ``over``: those that take its overlays and
+        players, without those that contain a file of ``not_with``."""
+        if scenario.id not in self._over:
+            shelf = self.shelves.get(scenario.span.file.name, self.shelf)
+            rulesets = rulesets_of(shelf) if scenario.keys.over else []
+            self._over[scenario.id] = [each.id for each in rulesets if _takes(shelf, each, scenario)]
+        return self._over[scenario.id]
+
     def forms(self, ruleset: Ruleset) -> list[Ruleset]:
         """Return a ruleset, and its variants with the overlays of its scenarios and numbers of players."""
         forms: dict[tuple[str, ...], Ruleset] = {}
@@ -91,15 +104,16 @@ class Suite:
         to scenarios that cite any of these statements."""
         for scenario in self.scenarios:
             is_cited = cited is None or cited & scenario.statements
-            if is_cited and form.id in scenario.passes_for:
+            if is_cited and (form.id in scenario.passes_for or form.id in self.over(scenario)):
                 checked = self.checked(scenario, form.id)
                 if checked is not None and checked.ruleset.overlays == form.overlays:
                     yield checked
 
     @cached_property
     def pairs(self) -> list[tuple[Scenario, str]]:
-        """Every scenario with every ruleset that it names."""
-        return [(scenario, ruleset) for scenario in self.scenarios for ruleset in scenario.rulesets]
+        """Every scenario with every ruleset that it names, also by ``over``, or with those of ``only``."""
+        played = ((each, dict.fromkeys((*each.rulesets, *self.over(each)))) for each in self.scenarios)
+        return [(each, id) for each, ids in played for id in ids if not self.only or id in self.only]
 
     def outcomes(self) -> Iterator[Outcome]:
         """Run all scenarios."""
@@ -128,6 +142,19 @@ class Suite:
     def messages(self) -> list[str]:
         """Return the diagnostics as text, without duplicates."""
         return rendered(unique(self.diagnostics))
+
+
+def _takes(shelf: Shelf, ruleset: Document, scenario: Scenario) -> bool:
+    here = {id for _, id in ids_of(shelf, ruleset)}
+    over, not_with = ({scalar.text for scalar in names} for names in (scenario.keys.over, scenario.keys.not_with))
+    names = here.union(scenario.overlays)
+    if not over & here or not_with & names:
+        return False
+    read = (shelf.read("overlay", id)[0] for id in scenario.overlays if id[0] not in "+-")
+    added = [overlay for overlay in read if overlay is not None and overlay.id not in here]
+    players = players_of([*files_of(shelf, ruleset), *added])
+    is_allowed = scenario.keys.players is None or scenario.keys.players in players
+    return is_allowed and all(can_have(names - {each.id}, each) for each in added)
 
 
 def _placed_in(
@@ -164,7 +191,9 @@ def suite_of(named: Iterable[str] = (), shelf: Shelf | None = None) -> Suite:
         else:
             if shelf.find("ruleset", name) is None:
                 suite.diagnostics.extend(find(name)[2] or shelf.read("ruleset", name)[1])
-            scenarios.extend(scenario for scenario in shipped if name in scenario.rulesets)
+            scenarios.extend(each for each in shipped if name in each.rulesets or name in suite.over(each))
+    if names and not suite.shelves:
+        suite.only = frozenset(names)
     suite.scenarios = list({scenario.id: scenario for scenario in scenarios}.values())
     return suite
 
