@@ -1,4 +1,4 @@
-"""Which statements of an overlay scenarios prove on each board: a part of the overlay that is made wrong there fails one.
+"""Which statements of an overlay scenarios prove on each board: a part of it that is made wrong there fails one.
 
 The suite proves some combinations (`tests/rulesets/test_matrix.py`). All of them take minutes:
 
