@@ -14,7 +14,7 @@ import time
 from base64 import b64encode
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import lru_cache, partial
 from hashlib import sha256
 from importlib.resources import files
@@ -334,22 +334,18 @@ class _Site:
         return Response(svg, media_type="image/svg+xml", headers={"cache-control": "max-age=3600"})
 
     async def form(self, request: Request) -> Response:
-        return await self._form(request, {}, "")
+        return await self._form(request, {})
 
     async def _form(
-        self,
-        request: Request,
-        given: Mapping[str, str],
-        error: str,
-        status: int = 200,
-        *,
-        chosen: Sequence[str] = (),
+        self, request: Request, given: Mapping[str, str], error: str = "", chosen: Sequence[str] = ()
     ) -> Response:
         hall, id = self.hall, _asked(request, given)
         if id not in hall.offers:
             raise HTTPException(404, "Unknown ruleset.")
-        ruleset = await hall.ruleset(id)
-        players = ruleset.players
+        shown = ruleset = await hall.ruleset(id)
+        with suppress(RulesetError, Refused):  # they do not fit, as the error says
+            shown = await hall.ruleset(id, chosen)
+        players = shown.players
         number = int(given.get("players") or players.usual)
         offer = hall.offers[id]
         board, fills = await hall.board(id) if offer.board else ("", {})
@@ -363,13 +359,13 @@ class _Site:
             "number": number,
             "numbers": range(players.low, players.high + 1),
             "overlays": _overlays(ruleset),
-            "settings": fields_of(ruleset, fills),
+            "settings": fields_of(shown, fills),
             "board": Markup(board),
-            "doubts": list(ruleset.model.interpretations.values()),
+            "doubts": list(shown.model.interpretations.values()),
             "kinds": SEAT_KINDS,
             "bots": hall.bots_told(ruleset),
         }
-        return _page(request, "new.html", values, status)
+        return _page(request, "new.html", values, 409 if error else 200)
 
     async def begin(self, request: Request) -> Response:
         self._set_up(request)
@@ -379,7 +375,7 @@ class _Site:
                  for key, values in several.items()}  # fmt: skip
         id = _asked(request, given)
         if not re.fullmatch("[1-9]|1[0-2]", given.setdefault("players", "2")):
-            return await self._form(request, {}, known("The number of players must be from 1 to 12."), 400)
+            return await self._form(request, {}, known("The number of players must be from 1 to 12."))
         players = int(given["players"])
         overlays = [str(value)[:80] for value in form.getlist("overlay")]
         without = [f"-{value}" for value in form.getlist("without")]
@@ -391,6 +387,9 @@ class _Site:
         settings = {key[4:]: value[:400] for key, value in given.items() if key.startswith("set_")}
         title, listed, layers = given.get("title", ""), "listed" in given, [*overlays, *without]
         try:
+            if "look" in given:
+                await self.hall.ruleset(id, layers)
+                return await self._form(request, given, chosen=layers)
             if len(seats) != players:
                 raise Refused("Each seat must be for a person or a bot, or open.")
             clock = _clock(given)
@@ -401,9 +400,9 @@ class _Site:
             if not layers:
                 raise
             text = known("These overlays do not fit each other, or this number of players.")
-            return await self._form(request, given, text, 409, chosen=overlays)
+            return await self._form(request, given, text, layers)
         except Refused as error:
-            return await self._form(request, given, str(error), 409, chosen=overlays)
+            return await self._form(request, given, str(error), layers)
         is_own = "at_once" in given and kept.seats[0].kind == "person"
         return _to(request, f"seat/{kept.seats[0].token}" if is_own else f"host/{kept.host}")
 

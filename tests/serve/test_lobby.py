@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
 
 from .served import Served
@@ -100,3 +102,23 @@ def test_an_edition_is_a_switch_that_works_without_a_script(chromium: Any, serve
         assert kept.header["ruleset"] == "korea-2004"
         assert [seat.kind for seat in kept.seats] == ["person", "bot", "bot"]
         page.context.close()
+
+
+def test_the_form_shows_the_settings_of_chosen_overlays(served: Served) -> None:
+    """What was entered stays; nothing is set up."""
+    address, tables = f"{served.base}/new/germany-2004", len(served.hall.kept)
+    form = {"players": "2", "title": "Harbour", "look": "1", "overlay": "power-grid/robots"}
+    plain = httpx.get(address).text
+    shown = httpx.post(address, data=form)
+    assert 'name="set_robots"' in shown.text
+    assert 'name="set_robots"' not in plain
+    assert re.search(r'value="power-grid/robots" checked', shown.text)
+    assert 'value="Harbour"' in shown.text
+    assert shown.status_code == 200
+    refused = httpx.post(address, data={**form, "overlay": ["power-grid/robots", "power-grid/konzern"]})
+    assert refused.status_code == 409
+    assert "do not fit" in refused.text
+    assert 'name="set_regions"' in refused.text
+    assert len(served.hall.kept) == tables
+    own = httpx.post(f"{served.base}/new/bsw-germany", data={"look": "1", "without": "power-grid/hidden-money"})
+    assert re.search(r'name="without" value="power-grid/hidden-money" checked', own.text)

@@ -114,7 +114,7 @@ def test_names_and_titles_have_no_control_characters(served: Served, web: httpx.
     pieces = acted(served, web, links[0], place, do="sit", name=f"Dora{HOSTILE}")
     assert "Dora" in pieces
     form = {"players": "99", **names}
-    assert web.post("/new/goofspiel", data=form).status_code == 400
+    assert web.post("/new/goofspiel", data=form).status_code == 409
 
 
 def test_an_archive_of_before_shows_none_either(served: Served, web: httpx.Client, tmp_path: Path, place: Path) -> None:
