@@ -3,20 +3,15 @@ built documentation, whose studio is then the one to test."""
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import threading
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from interpreter.studio.export import export
 from interpreter.studio.packing import of_link, unpacked
 from interpreter.studio.workbench import Workbench
 from tests.samples import Session
@@ -28,38 +23,6 @@ MOST_BYTES = 10_000_000
 """Most bytes that a first visit transfers."""
 WAIT = 40_000
 DOCS = Path(__file__).parents[2] / "docs"
-
-
-class _Space(SimpleHTTPRequestHandler):
-    """A web space: no compression, no headers."""
-
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
-    """A web space, with a site below a prefix that has the studio."""
-    space = tmp_path_factory.mktemp("space")
-    if built := os.environ.get("REGELWERK_SITE"):
-        if not Path(built, "studio").is_dir():
-            pytest.skip(f"{built} was built without the studio")
-        shutil.copytree(built, space / "some")
-        return space
-    found = request.getfixturevalue("pyodide")
-    export(space / "some" / "studio", pyodide=found, wheels=found, tell=lambda _: None)
-    return space
-
-
-@pytest.fixture(scope="module")
-def address(folder: Path) -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Space, directory=str(folder)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/some/studio/"
-    server.shutdown()
-    server.server_close()
 
 
 @pytest.fixture(scope="module")

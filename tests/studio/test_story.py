@@ -14,6 +14,7 @@ from tests.serve.test_browser import serious
 from tests.studio.home import Home
 from tests.studio.screenshot import PLACE, screenshot
 from tests.studio.test_play_panes import ACT, RULES, edit
+from tests.studio.test_static import Visit
 
 pytestmark = pytest.mark.slow
 WIDTHS = (390, 768, 1440)
@@ -22,6 +23,11 @@ WIDTHS = (390, 768, 1440)
 def pane(page: Any, name: str) -> Any:
     """Open a pane and return its frame."""
     page.locator(f'[data-pane="{name}"]').click()
+    return shown(page, name)
+
+
+def shown(page: Any, name: str) -> Any:
+    """Return the frame of a pane when it is shown."""
     page.wait_for_function(
         "(name) => document.querySelector('#pane').contentDocument?.URL.includes(name)", arg=f"pane/{name}"
     )
@@ -92,3 +98,89 @@ def test_the_first_picture_of_the_readme_is_what_the_studio_looks_like(tmp_path:
     assert difference(taken, PLACE) < 0.04, "draw it anew with `python -m tests.studio.screenshot`"
     readme = (PLACE.parents[2] / "README.md").read_text(encoding="utf-8")
     assert re.findall(r"!\[.*?\]\((.*?)\)", readme)[0] == "docs/images/studio.png"
+
+
+SHORT = '\ntables:\n  end_cites: {amends: power-grid, cells: {"2": 3, "3": 3, "4": 3, "5": 3, "6": 3}}\n'
+"""A short game, with a name that is misspelt."""
+
+
+@pytest.mark.parametrize("home", ["served", "static"])
+def test_from_a_map_to_a_link(home: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """The same story in both homes: a map, an error and its quick fix, the board, a game, a scenario, a comparison, and
+    a link that shows the same elsewhere."""
+    folders = [tmp_path / name for name in ("here", "there")] if home == "served" else []
+    for folder in folders:
+        folder.mkdir()
+    served = [Home(folder, ()) for folder in folders]
+    here, there = [each.base + "/" for each in served] or [request.getfixturevalue("address")] * 2
+    with browser() as chromium:
+        visit = Visit(chromium)
+        page, shell = opened(visit, here)
+        shell.locator("button[data-ask='new/map']").first.click()
+        shell.get_by_label("Name", exact=True).fill("my-town")
+        shell.get_by_label("Ruleset to build on").select_option("germany-2004")
+        shell.get_by_role("button", name="Create").click()
+        shell.locator("#files a[aria-current]", has_text="my-town.yaml").wait_for()
+        shell.locator("#problems h2", has_text="No ").wait_for()
+
+        shell.locator("#editor .cm-content").click()
+        page.keyboard.press("Control+End")
+        page.keyboard.insert_text(SHORT)
+        shell.locator("#problems li.error", has_text="end_cites").wait_for()
+        shell.locator("#problems .fix", has_text="end_cities").click()
+        shell.locator("#problems h2", has_text="No ").wait_for()
+        shell.locator("#saved", has_text="saved").wait_for()
+        board = pane(shell, "board").locator(".nodes a")
+        board.first.wait_for()
+        cities = board.count()
+
+        frame = pane(shell, "play")
+        frame.get_by_label("Players").select_option("2")
+        frame.get_by_label("Bots on the other seats").select_option("sensible")
+        frame.get_by_role("button", name="Play", exact=True).click()
+        table = frame.frame_locator("iframe")
+        table.get_by_role("button", name="A bot for me").click()
+        table.get_by_text("The game is over").first.wait_for(timeout=300_000)
+
+        frame.get_by_role("link", name="Make a scenario").click()
+        frame.locator("input[name=name]").fill("how it ended")
+        frame.get_by_role("button", name="Write the scenario").click()
+        shell.locator("#files a[aria-current]", has_text="recorded.yaml").wait_for()
+        frame = pane(shell, "scenarios")
+        frame.get_by_role("button", name="Run all").click()
+        frame.get_by_role("status").filter(has_text="1 passed").wait_for()
+
+        frame = pane(shell, "compare")
+        frame.locator("select[name=other]").select_option("germany-2004")
+        frame.get_by_role("button", name="Compare").click()
+        frame.get_by_text("end cities: players 2").first.wait_for(state="attached")
+        frame.get_by_role("button", name=re.compile("Play 200")).click()
+        frame.get_by_role("button", name="Play again").wait_for(timeout=120_000)
+
+        shell.get_by_role("button", name="Link…").click()
+        link = shell.locator("#ask [data-link]").input_value()
+        assert link.startswith(here)
+        other = Visit(chromium)
+        _, elsewhere = opened(other, link.replace(here, there))
+        elsewhere.get_by_role("button", name=re.compile("Write . files?")).click()
+        shown(elsewhere, "compare").locator("select[name=other]").wait_for()  # the pane travels too
+        pane(elsewhere, "board").locator(".nodes a").first.wait_for()
+        assert pane(elsewhere, "board").locator(".nodes a").count() == cities
+        frame = pane(elsewhere, "scenarios")
+        frame.get_by_role("button", name="Run all").click()
+        frame.get_by_role("status").filter(has_text="1 passed").wait_for()
+        assert visit.wrong + other.wrong == []
+    for each in served:
+        each.close()
+        assert each.errors == []
+
+
+def opened(visit: Visit, address: str) -> tuple[Any, Any]:
+    """Return a page with the studio, and its frame: of a static site, the one in the page."""
+    page = visit.context.new_page()
+    page.goto(address)
+    page.locator("iframe[name=studio], #files").first.wait_for(state="attached")
+    is_static = page.locator("iframe[name=studio]").count()
+    shell = page.frame(name="studio") if is_static else page.main_frame
+    shell.locator("#choice select, #ask .states").first.wait_for(state="attached")
+    return page, shell

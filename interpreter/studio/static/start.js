@@ -31,7 +31,7 @@ function begin({ sizes }, keeps) {
     const frame = Object.assign(document.createElement("iframe"), { name: "studio", title: "Regelwerk studio" });
     frame.src = app + location.search + location.hash;
     document.body.replaceChildren(frame);
-    onhashchange = () => { frame.contentWindow.location.hash = location.hash; };
+    onhashchange = ({ newURL }) => { frame.contentWindow.location.hash = new URL(newURL).hash; };
   };
   navigator.serviceWorker.addEventListener("message", ({ data, source }) => {  // it asks again after it was stopped
     if (data.wanted !== instance) return;
