@@ -137,6 +137,11 @@ def test_the_command_for_scenarios() -> None:
     assert CliRunner().invoke(cli, ["test", "-k", "no such scenario"]).exit_code == 1
 
 
+@pytest.mark.parametrize("statement", ["RB-FC-5b", "rb-fc-5B"])
+def test_scenarios_are_found_by_a_statement_in_either_case(statement: str) -> None:
+    assert CliRunner().invoke(cli, ["test", "germany-2004", "-k", statement]).stdout == "1 passed\n"
+
+
 def test_the_command_for_coverage() -> None:
     found = CliRunner().invoke(cli, ["coverage", "--ruleset", "germany-2018", "-o", "json"])
     data, of_two_players = json.loads(found.output)

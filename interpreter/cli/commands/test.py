@@ -132,7 +132,7 @@ def _fits(expression: str, id: str, statements: frozenset[str]) -> bool:
     """Return whether a scenario matches an expression of texts with `or`, `and` (which binds closer) and `not`."""
 
     def has(text: str) -> bool:
-        return text.lower() in id.lower() or text.upper() in statements
+        return text.lower() in id.lower() or text.lower() in map(str.lower, statements)
 
     def holds(term: str) -> bool:
         text = term.strip()
