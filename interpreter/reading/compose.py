@@ -7,8 +7,6 @@ all files in the order of their layers. The meaning of entries is left to the ch
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Set
-from functools import reduce
-from operator import and_
 
 from msgspec.structs import replace
 
@@ -25,11 +23,10 @@ from interpreter.reading.composition import (
     check_references,
     check_size,
     check_undefined,
-    limits_of,
 )
 from interpreter.reading.file_declarations import parted
 from interpreter.reading.files import Document, Shelf, place_of
-from interpreter.reading.players import MAXIMUM_PLAYERS, PlayerRange
+from interpreter.reading.ruleset_files import players_of
 from interpreter.sections.declarations import Entry
 from interpreter.sections.documents import NAMED_SECTIONS
 
@@ -196,7 +193,7 @@ def _layered(ruleset: Document, family: Document, stack: list[Document]) -> Comp
     order = {section: number for number, section in enumerate(NAMED_SECTIONS)}  # whatever file has which section
     sections = dict(sorted(sections.items(), key=lambda each: order.get(each[0], len(order))))
     rulebooks = dict.fromkeys(book.text for document in stack for book in words(document.head.rulebook))
-    players = reduce(and_, (limit for _, limit in limits_of(stack)), PlayerRange(1, MAXIMUM_PLAYERS))
+    players = players_of(stack)
     needed = tuple((number, overlay) for number, overlay in players.overlays if overlay != "nothing")
     return Composition(
         ruleset.id,

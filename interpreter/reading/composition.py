@@ -16,13 +16,14 @@ from interpreter.base.yaml_values import Mapping, Scalar, word
 from interpreter.reading.file_declarations import LAYERED, phases_of
 from interpreter.reading.files import KINDS, Document, Shelf
 from interpreter.reading.players import MAXIMUM_PLAYERS, PlayerRange
+from interpreter.reading.ruleset_files import limits_of
 from interpreter.sections.declarations import Entry, Layered
 from interpreter.sections.documents import SINGLE_SECTIONS
 
 __all__ = [
     "Composition",
     *("check_family", "check_fit", "check_layers", "check_players", "check_references", "check_size"),
-    *("check_undefined", "limits_of"),
+    "check_undefined",
 ]
 
 MOST_RULES = 2_000
@@ -136,12 +137,6 @@ def check_players(stack: list[Document]) -> Iterator[Diagnostic]:
         )
         message = f"no number of players suits {'all files' if notes else 'this file'}"
         yield Diagnostic("E510", message, document.root["players"].span, notes)
-
-
-def limits_of(stack: list[Document]) -> list[tuple[Document, PlayerRange]]:
-    """Return the allowed numbers of players of each file. Those of overlays override those of the edition."""
-    limits = [(document, players) for document in stack if (players := document.players) is not None]
-    return [(d, players) for d, players in limits if d.kind == "overlay"] or limits
 
 
 def check_size(composition: Composition) -> Iterator[Diagnostic]:

@@ -11,7 +11,7 @@ from interpreter.reading.file_declarations import do_meet
 from interpreter.reading.files import KINDS, Document, Shelf
 from interpreter.reading.players import MAXIMUM_PLAYERS, PlayerRange
 
-__all__ = ["can_have", "files_of", "ids_of", "overlays_for", "players_of", "rulesets_of", "stacks_of"]
+__all__ = ["can_have", "files_of", "ids_of", "limits_of", "overlays_for", "players_of", "rulesets_of", "stacks_of"]
 
 
 def files_of(shelf: Shelf, ruleset: Document) -> list[Document]:
@@ -102,7 +102,12 @@ def _named(document: Document) -> Iterator[tuple[str, str]]:
     yield from (("library", name.text) for name in head.uses)
 
 
+def limits_of(stack: list[Document]) -> list[tuple[Document, PlayerRange]]:
+    """Return the allowed numbers of players of each file. Those of overlays override those of the edition."""
+    limits = [(document, players) for document in stack if (players := document.players) is not None]
+    return [(d, players) for d, players in limits if d.kind == "overlay"] or limits
+
+
 def players_of(documents: list[Document]) -> PlayerRange:
-    """Return the numbers of players that all files allow."""
-    limits = filter(None, (document.players for document in documents))
-    return reduce(and_, limits, PlayerRange(1, MAXIMUM_PLAYERS))
+    """Return the numbers of players that the files allow together."""
+    return reduce(and_, (limit for _, limit in limits_of(documents)), PlayerRange(1, MAXIMUM_PLAYERS))

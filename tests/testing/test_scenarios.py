@@ -392,6 +392,24 @@ def test_overlays_may_be_left_out_and_may_refuse_each_other(folder: Path) -> Non
     assert "more.yaml" in hover[0]
 
 
+def test_one_holds_over_all_rulesets_that_take_its_overlays_and_players(folder: Path) -> None:
+    first = folder / "heap" / "editions" / "first.yaml"
+    first.write_text(first.read_text().replace("2..3", "3..4"))
+    overlays = folder / "heap" / "overlays"
+    overlays.mkdir()
+    for name, players in (("duel", 2), ("crowd", 4)):
+        text = f"language: 2\noverlay: heap/{name}\nover: [heap]\nplayers: {players}\n"
+        (overlays / f"{name}.yaml").write_text(text)
+    for keys, rulesets in {
+        "": ["second"],  # `suite` plays with two
+        "with: [heap/duel]\n": ["first", "second"],  # the limits of overlays override those of editions
+        "with: [heap/duel]\nnot_with: [heap/second]\n": ["first"],
+        "with: [heap/crowd]\n": [],
+    }.items():
+        found = suite(folder, f"over: [heap]\n{keys}")
+        assert found.over(found.scenarios[0]) == rulesets, keys
+
+
 def messages_of(folder: Path, scenario: str) -> list[str]:
     found = suite(folder, scenario)
     list(found.outcomes())
