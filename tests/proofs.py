@@ -22,16 +22,20 @@ from interpreter.testing.mutation import prove
 from interpreter.testing.suite import Suite, suite_of
 from tests import matrix
 
-ELSEWHERE = {
+ONLY_ON = {
+    "RB-017": {"bsw-baden-wuerttemberg", "bsw-france", "bsw-germany", "bsw-italy", "bsw-usa"},  # where money is hidden
+    "RB-030": {"central-europe-2004", "spain-portugal-2004", "uk-ireland-2004"},  # countries without nuclear power
+}
+"""Statements whose parts make no difference on any other board."""
+NOT_ON = {
     # A city of Manhattan has one place, so there are no second and third connections.
     "manhattan-2018": {"A-47", "A-48", "KZ-040", "KZ-041", "KZ-042", "KZ-043"},
 }
-"""Statements whose parts make no difference on a board, by ruleset. They are proved on other boards."""
+"""Statements whose parts make no difference on a board, by ruleset."""
 
 
 class Unproved(NamedTuple):
-    """The statements of an overlay on a board: how many its parts cite there, and those that no scenario proves. Those
-    of `ELSEWHERE` count as proved."""
+    """The statements of an overlay on a board: how many its parts cite there, and those that no scenario proves."""
 
     cited: int
     left: frozenset[str]
@@ -47,23 +51,16 @@ def pairs() -> Iterator[tuple[str, str]]:
     return ((overlays[0], ruleset) for ruleset, overlays in matrix.combinations() if len(overlays) == 1)
 
 
-ONLY_ON = {
-    "RB-017": {"bsw-baden-wuerttemberg", "bsw-france", "bsw-germany", "bsw-italy", "bsw-usa"},  # where money is hidden
-    "RB-030": {"central-europe-2004", "spain-portugal-2004", "uk-ireland-2004"},  # countries without nuclear power
-}
-"""Statements whose parts make no difference on any other board."""
-
-
 def unproved(overlay: str, ruleset: str) -> Unproved:
     """Try to prove the statements of an overlay on a board, with each number of players."""
     cited, left = set[str](), set[str]()
     for form in _forms(interpreter.load(ruleset, [overlay])):
         ids = {id for each in citations_of(form) if each.file == overlay for id in each.cites}
-        ids = {id for id in ids if ruleset in ONLY_ON.get(id, {ruleset})}
+        ids = {id for id in ids - NOT_ON.get(ruleset, set()) if ruleset in ONLY_ON.get(id, {ruleset})}
         left |= ids - cited
         cited |= ids
         left -= prove(form, scenarios(), left & ids)
-    return Unproved(len(cited), frozenset(left - ELSEWHERE.get(ruleset, set())))
+    return Unproved(len(cited), frozenset(left))
 
 
 def _forms(loaded: Ruleset) -> list[Ruleset]:

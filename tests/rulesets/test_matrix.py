@@ -10,7 +10,7 @@ import pytest
 
 import interpreter
 from interpreter.base.diagnostics import RulesetError
-from tests import matrix
+from tests import matrix, proofs
 
 COMBINATIONS = list(matrix.combinations())
 ONE = [(ruleset, overlays) for ruleset, overlays in COMBINATIONS if len(overlays) == 1]
@@ -47,6 +47,13 @@ def test_each_overlay_plays_to_the_end_on_each_board(number: int) -> None:
     tables = list(matrix.tables(ruleset, overlays, interpreter.load(ruleset, overlays)))
     for table in tables if number < len(ONE) else [tables[number % len(tables)]]:
         played(table)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("overlay", "ruleset"), sorted(proofs.pairs())[::12])
+def test_statements_of_an_overlay_are_proved_on_a_board(overlay: str, ruleset: str) -> None:
+    """``python -m tests.proofs`` tries every board."""
+    assert proofs.unproved(overlay, ruleset).left == set()
 
 
 @pytest.mark.parametrize(("ruleset", "overlay"), list(matrix.without_rulebook()))
