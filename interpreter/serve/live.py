@@ -40,7 +40,7 @@ from interpreter.serve.archive import Kept, Said, SeatRow, Store, StoreError
 from interpreter.serve.commands import Boards
 from interpreter.serve.drafts import MOST_PARTS, Drafted, Part, drafted
 from interpreter.serve.outside import in_one_line
-from interpreter.serve.standing import Orders, answer_for, answer_to, forced, orders_in
+from interpreter.serve.standing import Orders, answer_for, answer_to, forced, orders_in, subject_of
 from interpreter.serve.words import Refused, Told, known, language_now
 from interpreter.simulate.measurements import Taken, taking
 
@@ -518,9 +518,11 @@ class Live:
     # --- standing orders
 
     def orders(self, seat: int) -> Orders:
-        """Return the standing orders of a seat, without answers that have lapsed."""
-        orders = orders_in(self.kept.seats[seat].orders)
-        return replace(orders, answers={name: a for name, a in orders.answers.items() if a.round == self.game.round})
+        """Return the standing orders of a seat, without answers that have lapsed, or to what is not asked about now."""
+        orders, now = orders_in(self.kept.seats[seat].orders), self.game.round
+        asked = {(each.name, subject_of(each)) for each in self.game.decisions} if orders.answers else set()
+        held = {name: a for name, a in orders.answers.items() if a.subject is None or (name, a.subject) in asked}
+        return replace(orders, answers={name: a for name, a in held.items() if a.round == now})
 
     async def order(self, seat: int, change: Callable[[Orders], Orders]) -> None:
         """Change the standing orders of a seat. Others see nothing of it. Raises :class:`Refused` if the seat was

@@ -77,9 +77,7 @@ ENVIRONMENT = Environment(
     auto_reload=False,
 )
 
-DATED = frozenset(
-    {"choose", "option", "slot", "number", "more", "hint", "undo", "bot", "sit", "answer", "draft", "point"}
-)
+DATED = frozenset({"choose", "option", "slot", "number", "more", "hint", "undo", "bot", "answer", "draft", "point"})
 """Actions on the state that the page shows: they name it, so that nothing happens in another one."""
 OF_SEATS = frozenset(("undo", "agree", "bot", "sit", "answer", "drop", "asks", "hook", "say", "notes", "draft"))
 """Actions that spectators cannot do."""
@@ -278,6 +276,8 @@ class View:
                 await live.agree(self.seat, yes=bool(data["yes"]), request=str(data.get("request", "")))
             case "hint":
                 await self._hint()
+            case "dismiss":
+                pass  # every action takes away what an earlier one has said
             case "open" | "close":
                 self.open[str(data["panel"])[:80]] = action == "open"
             case "toggle":

@@ -631,4 +631,4 @@ def test_an_account_of_a_move_is_given_in_german(run: Run, tmp_path: Path) -> No
     assert move.splitlines()[0] == "offer plant=5 bid=3: wird abgelehnt, gefragt ist Spieler 2 bei `nominate`"
     line = run("explain", str(log), "1", "--language", "de").output
     assert line.splitlines()[0] == "1: Entscheidung `nominate.offer`"
-    assert "Spieler 2 bietet Kraftwerk 4 für 1 an" in line
+    assert "Spieler 2 bringt Kraftwerk 4 für 1 zur Versteigerung" in line

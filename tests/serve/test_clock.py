@@ -94,13 +94,13 @@ def test_the_time_of_a_game_is_kept_with_the_table(tmp_path: Path) -> None:
 
 def test_a_person_lets_a_bot_play_and_takes_the_seat_back(served: Served) -> None:
     live, links = table(served, "goofspiel", "choice", "bot", "5")
-    view = View(live, 1)
-    served.done(view.act("bot", {"state": live.state_of(1)}))
+    view, shown = View(live, 1), live.state_of(1)
+    served.done(view.act("bot", {"state": shown}))
     served.done(live.choose(0, first(live, 0)))
     until(lambda: any(line["by"] == 1 for line in live.kept.choices))
     assert served.within(lambda: live.left(1)) is None
     assert 'data-do="sit"' in get(links[1]).text
-    served.done(view.act("sit", {"state": live.state_of(1)}))
+    served.done(view.act("sit", {"state": shown}))  # while the bot goes on
     assert live.kept.seats[1].kind == "person"
     assert 'data-do="bot"' in get(links[1]).text
 

@@ -369,7 +369,7 @@ def test_a_request_of_a_page_is_executed_once(served: Served) -> None:
 
 
 @pytest.mark.parametrize(
-    "action", ["option", "slot", "number", "more", "point", "hint", "undo", "bot", "sit", "answer", "fork", "draft"]
+    "action", ["option", "slot", "number", "more", "point", "hint", "undo", "bot", "answer", "fork", "draft"]
 )
 def test_every_action_on_a_state_names_it(served: Served, action: str) -> None:
     live, link, seat = buying(served)
@@ -457,9 +457,9 @@ def test_nobody_sits_down_with_a_token_that_is_somebody_elses(served: Served, to
 # --- everything that can be sent
 
 LOOKS = {"cancel", "open", "close", "toggle", "list", "lines", "moment", "ahead", "explain"}
-LOOKS |= {"front"}
+LOOKS |= {"front", "dismiss"}
 """Actions that change what a page shows, and nothing else."""
-NAMED_OTHERWISE = {"agree", "fork", "drop", "asks", "hook", "again", "say", "notes"}
+NAMED_OTHERWISE = {"sit", "agree", "fork", "drop", "asks", "hook", "again", "say", "notes"}
 """Actions that name a state only in some cases, another thing, or the number of choices as well. Standing orders are
 of a seat, not of a state."""
 POSTS = {

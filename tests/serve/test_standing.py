@@ -104,7 +104,10 @@ def test_an_answer_is_told_to_nobody_else_and_lapses_with_what_it_is_about(serve
         if other != seat:
             pieces = served.within(View(live, other).pieces)
             assert "Cancel: pass" not in "".join(pieces.values())
+    number = live.game.round
     while (decision := served.within(lambda: live.game.decision)) is not None and decision.actor != seat:
+        if decision.context.get("what") != what and live.game.round == number:
+            assert served.within(lambda: live.orders(seat).answers) == {}, "the page does not show it any more"
         passes = {"do": "pass"} if decision.name == "answer" else served.within(lambda: first(live, decision.actor))
         served.done(live.choose(decision.actor, passes))
     assert decision is not None
