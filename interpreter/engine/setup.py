@@ -19,21 +19,10 @@ from interpreter.kernel.graphs import Graph
 from interpreter.kernel.invariants import Census, Holdings
 from interpreter.kernel.state import Layout, State, Value, as_bag
 from interpreter.kernel.tracks import Track
+from interpreter.language import types
 from interpreter.language.directed_links import ways_of
 from interpreter.language.model import CardKind, GraphDecl, Group, Kind, Model
 from interpreter.language.text_facts import facts_of
-from interpreter.language.types import (
-    SEAT,
-    CardHolderType,
-    CardType,
-    HolderType,
-    PilesType,
-    PoolType,
-    StockType,
-    TokenHolderType,
-    TrackType,
-    ZoneType,
-)
 from interpreter.lowering.constants import Constants
 from interpreter.lowering.lower import Program
 from interpreter.lowering.watches import wakes, watches
@@ -108,7 +97,7 @@ def set_up(
     tracks = {
         cell: Track(_spaces(model, group, group.type.name, counting))
         for cell, group in cells.groups
-        if isinstance(group.type, TrackType) and group.spaces is not None
+        if isinstance(group.type, types.TrackType) and group.spaces is not None
     }
     zones: dict[int, ZoneShape] = {}
     seats = tuple(range(len(roles)))
@@ -123,7 +112,7 @@ def set_up(
         {
             cell: model.pieces.index(group.type.name)
             for cell, group in cells.groups
-            if isinstance(group.type, StockType)
+            if isinstance(group.type, types.StockType)
         },
         cells.name,
     )
@@ -149,13 +138,13 @@ def set_up(
         carriers={
             cell: cell - cells.layout.base[group.name]
             for cell, group in cells.groups
-            if isinstance(group.owner, CardType) and isinstance(group.type, CardHolderType)
+            if isinstance(group.owner, types.CardType) and isinstance(group.type, types.CardHolderType)
         },
     )
     machine = Machine(program.own_copy(), constants)  # bots add code for their policies
     for cell, group in cells.groups:
-        if isinstance(group.type, CardHolderType):
-            piled = isinstance(group.type, PilesType)
+        if isinstance(group.type, types.CardHolderType):
+            piled = isinstance(group.type, types.PilesType)
             zones[cell] = ZoneShape(group.name, group.order, _rank(machine, group), piled, group.most)
     constants.seen_by.update(cells.seen_by(machine))
     first = _first_state(machine, cells)
@@ -166,15 +155,15 @@ def set_up(
 def _census(cells: _Cells, effects: Effects, first: State) -> Census:
     """Count everything in the initial state; for tokens, take the declared totals."""
 
-    def holders(name: str, form: type[HolderType]) -> tuple[int, ...]:
+    def holders(name: str, form: type[types.HolderType]) -> tuple[int, ...]:
         return tuple(cell for cell, group in cells.groups if isinstance(group.type, form) and group.type.name == name)
 
     tokens = [
         Holdings(name, totals, cells_of_kind)
         for name, totals in cells.totals.items()
-        if (cells_of_kind := holders(name, TokenHolderType))
+        if (cells_of_kind := holders(name, types.TokenHolderType))
     ]
-    stocks = {piece: holders(piece, StockType) for piece in cells.model.pieces}
+    stocks = {piece: holders(piece, types.StockType) for piece in cells.model.pieces}
     return Census(
         cells.layout,
         tuple(tokens),
@@ -232,12 +221,14 @@ class _Cells:
         if group.owner is None:
             return 1
         things = self.model.values(group.owner, len(self.roles))
-        return len(self.model.cards) if things and isinstance(group.owner, CardType) else len(things)
+        return len(self.model.cards) if things and isinstance(group.owner, types.CardType) else len(things)
 
     def is_used(self, cell: int, group: Group) -> bool:
         """Return whether a cell is not one of a card of another kind."""
         of = group.owner
-        return not isinstance(of, CardType) or self.model.cards[cell - self.layout.base[group.name]].kind == of.name
+        return (
+            not isinstance(of, types.CardType) or self.model.cards[cell - self.layout.base[group.name]].kind == of.name
+        )
 
     def name(self, cell: int) -> str:
         """Describe a cell: its group and, as in a log, its owner."""
@@ -252,13 +243,13 @@ class _Cells:
         seen: dict[int, tuple[int, ...] | Callable[[State], tuple[int, ...]]] = {}
         for cell, group in self.groups:
             owner = self.layout.owner_of(cell)[1]
-            is_open = group.owner == SEAT and self.model.roles[self.roles[owner]].open and group.seen != "no one"
+            is_open = group.owner == types.SEAT and self.model.roles[self.roles[owner]].open and group.seen != "no one"
             if group.seen == "everyone" or is_open:
                 continue
             if group.sees is not None:
                 seen[cell] = partial(_seeing, machine.expressions.compile(group.sees), machine.constants.seats, owner)
             else:
-                seen[cell] = (owner,) if group.seen == "owner" and group.owner == SEAT else ()
+                seen[cell] = (owner,) if group.seen == "owner" and group.owner == types.SEAT else ()
         return seen
 
 
@@ -269,10 +260,10 @@ def _seeing(sees: Evaluate, seats: tuple[int, ...], owner: int, state: State) ->
 
 def _is_unit(model: Model, group: Group) -> bool:
     match group.type:
-        case PoolType(name=name) | TrackType(name=name):
+        case types.PoolType(name=name) | types.TrackType(name=name):
             return model.is_unit(name)
         case _:
-            return isinstance(group.type, StockType)
+            return isinstance(group.type, types.StockType)
 
 
 def _statics(model: Model, roles: list[str]) -> dict[str, Sequence[Value]]:
@@ -345,9 +336,9 @@ def _first_state(machine: Machine, known: _Cells) -> State:
     for cell in layout.cells("chance"):
         cells[cell] = 0
     for cell, group in known.groups:
-        if isinstance(group.type, CardHolderType):
+        if isinstance(group.type, types.CardHolderType):
             cells[cell] = ()
-        elif isinstance(group.type, TokenHolderType | StockType):
+        elif isinstance(group.type, types.TokenHolderType | types.StockType):
             cells[cell] = 0 if _is_unit(model, group) else (0,) * len(model.kinds[group.type.name].members)
     for cell, group in known.groups:
         if not known.is_used(cell, group):
@@ -356,12 +347,12 @@ def _first_state(machine: Machine, known: _Cells) -> State:
             env = [cell - base[group.name], *[None] * group.start_locals]  # the first local is the owner, if any
             start = machine.expressions.compile(group.start)(state, env)
             cells[cell] = tuple(start) if isinstance(start, range) else start
-            if isinstance(group.type, TokenHolderType | StockType) and min(as_bag(cells[cell])) < 0:
+            if isinstance(group.type, types.TokenHolderType | types.StockType) and min(as_bag(cells[cell])) < 0:
                 raise _unfit(f"`{group.name}` starts with less than nothing", group)
         if group.lasts != "game":
             machine.resets.setdefault(group.lasts, []).append((cell, cells[cell]))
     for cell, group in known.groups:  # a module has no room for values that are not there
-        if group.owner is not None and not isinstance(group.type, HolderType) and not known.is_used(cell, group):
+        if group.owner is not None and not isinstance(group.type, types.HolderType) and not known.is_used(cell, group):
             cells[cell] = cells[base[group.name] + model.values(group.owner)[0]]
     _rest(known, state, machine.constants.tracks)
     _lay_cards(known, state)
@@ -374,7 +365,9 @@ def _first_state(machine: Machine, known: _Cells) -> State:
 def _rest(known: _Cells, state: State, tracks: dict[int, Track]) -> None:
     """Fill the holders that start with the rest: they get all tokens that no other holder has."""
     for name, kind in known.model.kinds.items():
-        holders = [(cell, g) for cell, g in known.groups if isinstance(g.type, TokenHolderType) and g.type.name == name]
+        holders = [
+            (cell, g) for cell, g in known.groups if isinstance(g.type, types.TokenHolderType) and g.type.name == name
+        ]
         if kind.totals is None or not holders:
             continue
         held = [as_bag(state.cells[cell]) for cell, _ in holders]
@@ -411,9 +404,9 @@ def _rest(known: _Cells, state: State, tracks: dict[int, Track]) -> None:
 def _lay_cards(known: _Cells, state: State) -> None:
     model, location = known.model, known.layout.base["location"]
     for cell, group in known.groups:
-        if group.starts == "all" and isinstance(group.type, CardHolderType):
-            cards = tuple(model.values(CardType(group.type.name)))
-            state.cells[cell] = cards if isinstance(group.type, ZoneType) else tuple((card,) for card in cards)
+        if group.starts == "all" and isinstance(group.type, types.CardHolderType):
+            cards = tuple(model.values(types.CardType(group.type.name)))
+            state.cells[cell] = cards if isinstance(group.type, types.ZoneType) else tuple((card,) for card in cards)
             for card in cards:
                 if state.cells[location + card] is not None:
                     raise _unfit(f"cards that start in `{group.name}` also start elsewhere", group)
