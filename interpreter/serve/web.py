@@ -359,7 +359,7 @@ class _Site:
             "number": number,
             "numbers": range(players.low, players.high + 1),
             "overlays": _overlays(ruleset),
-            "settings": fields_of(shown, fills),
+            "settings": sorted(fields_of(shown, fills), key=lambda each: each["setting"].name in ruleset.model.settings),
             "board": Markup(board),
             "doubts": list(shown.model.interpretations.values()),
             "kinds": SEAT_KINDS,
