@@ -349,6 +349,7 @@ class _Site:
         number = int(given.get("players") or players.usual)
         offer = hall.offers[id]
         board, fills = await hall.board(id) if offer.board else ("", {})
+        fields = fields_of(shown, fills)
         values = {
             "offer": offer,
             "title": offer.in_words(offer.title),
@@ -359,7 +360,7 @@ class _Site:
             "number": number,
             "numbers": range(players.low, players.high + 1),
             "overlays": _overlays(ruleset),
-            "settings": sorted(fields_of(shown, fills), key=lambda each: each["setting"].name in ruleset.model.settings),
+            "settings": sorted(fields, key=lambda each: each["setting"].name in ruleset.model.settings),
             "board": Markup(board),
             "doubts": list(shown.model.interpretations.values()),
             "kinds": SEAT_KINDS,
