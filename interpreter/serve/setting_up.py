@@ -50,10 +50,8 @@ def fields_of(ruleset: Ruleset, fills: Mapping[str, str]) -> list[Data]:
         title, about = (
             ruleset.said(f"settings.{name}{part}", now, told) for part, told in (("", ""), (".about", setting.about))
         )
-        syntax = setting_syntax(model, name, now)
-        fields.append(
-            {"setting": setting, "title": title, "about": about, "form": form, "values": values, "syntax": syntax}
-        )
+        field = {"name": name, "default": setting.default, "title": title, "about": about, "form": form}
+        fields.append({**field, "values": values, "syntax": setting_syntax(model, name, now)})
     return fields
 
 

@@ -360,7 +360,7 @@ class _Site:
             "number": number,
             "numbers": range(players.low, players.high + 1),
             "overlays": _overlays(ruleset),
-            "settings": sorted(fields, key=lambda each: each["setting"].name in ruleset.model.settings),
+            "settings": sorted(fields, key=lambda each: each["name"] in ruleset.model.settings),
             "board": Markup(board),
             "doubts": list(shown.model.interpretations.values()),
             "kinds": SEAT_KINDS,
