@@ -615,7 +615,7 @@ def test_a_table_is_set_up_in_the_lobby(chromium: Any, served: Served, tmp_path:
     assert "Ann" in page.locator(".links").inner_text()
     page.get_by_label("Played by").nth(1).select_option("person")
     page.get_by_role("button", name="Change").nth(1).click()
-    links = page.locator(".links a.link")
+    links = page.locator(".links a.take")
     links.nth(2).wait_for()
     links.first.click()
     page.locator("#table[data-tab]").wait_for(state="attached")

@@ -108,7 +108,7 @@ def test_tokens_of_two_kinds_are_bought_in_five_clicks(served: Served) -> None:
     assert "would" in shown["common"] + shown["side"]
     total = re.search(r"money (\d+) → <b>(\d+)</b>", shown["prompt"])
     assert total is not None
-    press(served, view, "send 2, then stop")
+    press(served, view, "send the draft, then stop")
     assert [line.get("number", line["do"]) for line in made(live, before)] == [2, 1, "stop"]
     spent = served.within(lambda: live.game.value(f"seats[{view.seat}].money"))
     assert (str(money), str(spent)) == (total[1], total[2])
@@ -130,7 +130,7 @@ def test_two_cities_are_priced_one_after_the_other_and_sent_in_three_clicks(serv
     point(served, view, pairs[1])
     assert len(parts(served, view)) == 1
     foreseen = re.findall(r"<bdi>connects \S+ for (\d+)", prompt(served, view))
-    press(served, view, "send 2, then stop")
+    press(served, view, "send the draft, then stop")
     assert [line["do"] for line in made(live, before)] == ["connect", "connect", "stop"]
     log = [line.text for _, line in live.log(view.seat, "en") if "connects" in line.text][-2:]
     assert [re.findall(r"for (\d+)", text)[0] for text in log] == foreseen
@@ -152,7 +152,7 @@ def test_each_part_is_taken_back_freely_and_all_at_once(served: Served) -> None:
     assert parts(served, view) == []
     assert len(live.kept.choices) == before
     point(served, view, first, second)
-    press(served, view, "send 2, then stop")
+    press(served, view, "send the draft, then stop")
     assert [line["do"] for line in made(live, before)] == ["fire", "fire", "stop"]
 
 
@@ -163,7 +163,7 @@ def test_a_market_is_entered_and_bought_from_in_one_draft(served: Served) -> Non
     follows = served.within(lambda: view._follows(view._asked()))
     assert follows is not None
     point(served, view, str(min(follows.can(), key=str)))
-    press(served, view, "Send 2")
+    press(served, view, "Send the draft")
     assert [line["do"] for line in made(live, before)][1:] == ["take"]
     assert len(live.kept.choices) == before + 2
     told = re.findall(r"<li[^>]*>(.*?)</li>", served.within(view.pieces)["log"], re.DOTALL)[-1]
@@ -192,7 +192,7 @@ def test_a_draft_ends_where_something_is_drawn(served: Served) -> None:
     act(served, view, "choose", choice=[{"do": "pass"}, {"do": "decline"}])
     assert "This cannot follow" in view.said
     before = len(live.kept.choices)
-    press(served, view, "Send 1")
+    press(served, view, "Send the draft")
     assert made(live, before) == [{"do": "pass"}]
 
 
@@ -312,7 +312,7 @@ def test_what_was_sent_together_is_told_together_and_undone_at_once(served: Serv
 
     point(served, view, first, second)
     alone = len(bought())
-    press(served, view, "Send 2")
+    press(served, view, "Send the draft")
     assert len(live.kept.choices) == before + 2
     assert len(bought()) == alone + 1
     served.done(live.choose(view.seat, {"do": "stop"}))
@@ -397,7 +397,7 @@ def test_a_plan_that_is_no_longer_possible_is_shown_with_the_reason(served: Serv
     assert 'class="refused"' in prompt(served, view)
     assert served.within(lambda: live.drafted(late).parts[0].why)
     since = len(live.kept.choices)
-    press(served, view, "Send 1")  # what is still possible
+    press(served, view, "Send the draft")  # what is still possible
     assert made(live, since) == [{"do": "stop"}]
     assert since > before
 
@@ -490,7 +490,7 @@ def test_a_turn_by_mouse_and_a_plan_meanwhile(chromium: Any, served: Served, siz
     assert all(page.evaluate(size_of) == [*size] for page in pages)
     for button in mine.locator("#f-prompt button:visible").all() if size[0] < 960 else ():
         assert min(button.bounding_box()[each] for each in ("width", "height")) >= 44
-    mine.get_by_role("button", name="send 2, then stop").click()
+    mine.get_by_role("button", name="send the draft, then stop").click()
     until(lambda: len(live.kept.choices) >= since + 5)
     assert [line["by"] for line in live.kept.choices[since:]] == [now.seat] * 3 + [late] * 2
     for page in pages:

@@ -93,10 +93,10 @@ def test_all_of_a_server_works_below_a_path(chromium: Any, served: Served) -> No
     page.locator("button.ok").click()
     page.wait_for_url("**/some/games/host/*")
     shown = page.locator(".link").first
-    assert shown.inner_text() == shown.evaluate("link => link.href")
+    assert shown.inner_text() == page.locator(".take").first.evaluate("link => link.href")
     page.locator(".links form").first.locator("button[type=submit]").click()
     page.wait_for_url("**/some/games/host/*")
-    page.locator('a.link[href*="/join/"]').first.click()
+    page.locator('a.take[href*="/join/"]').first.click()
     page.locator("button.ok").first.click()
     page.wait_for_url("**/some/games/seat/*")
     page.goto(f"{served.base}/join/nothing")
