@@ -333,14 +333,11 @@ class _Site:
         svg, _ = await self.hall.board(request.path_params["ruleset"])
         return Response(svg, media_type="image/svg+xml", headers={"cache-control": "max-age=3600"})
 
-    async def form(self, request: Request) -> Response:
-        return await self._form(request, {}, "")
-
-    async def _form(
+    async def form(
         self,
         request: Request,
-        given: Mapping[str, str],
-        error: str,
+        given: Mapping[str, str] = {},
+        error: str = "",
         status: int = 200,
         *,
         chosen: Sequence[str] = (),
@@ -379,7 +376,7 @@ class _Site:
                  for key, values in several.items()}  # fmt: skip
         id = _asked(request, given)
         if not re.fullmatch("[1-9]|1[0-2]", given.setdefault("players", "2")):
-            return await self._form(request, {}, known("The number of players must be from 1 to 12."), 400)
+            return await self.form(request, {}, known("The number of players must be from 1 to 12."), 400)
         players = int(given["players"])
         overlays = [str(value)[:80] for value in form.getlist("overlay")]
         without = [f"-{value}" for value in form.getlist("without")]
@@ -401,9 +398,9 @@ class _Site:
             if not layers:
                 raise
             text = known("These overlays do not fit each other, or this number of players.")
-            return await self._form(request, given, text, 409, chosen=overlays)
+            return await self.form(request, given, text, 409, chosen=overlays)
         except Refused as error:
-            return await self._form(request, given, str(error), 409, chosen=overlays)
+            return await self.form(request, given, str(error), 409, chosen=overlays)
         is_own = "at_once" in given and kept.seats[0].kind == "person"
         return _to(request, f"seat/{kept.seats[0].token}" if is_own else f"host/{kept.host}")
 
