@@ -361,10 +361,8 @@ def to_lsp(diagnostic: Diagnostic, desk: Desk) -> lsp.Diagnostic:
 
 
 def _edit(edits: Iterable[tuple[Path, Edit]]) -> lsp.WorkspaceEdit:
-    found = grouped(edits).items()
-    return lsp.WorkspaceEdit(
-        {uri_of(path): [lsp.TextEdit(_range(e.span), e.text) for e in some] for path, some in found}
-    )
+    pairs = [(uri_of(path), lsp.TextEdit(_range(edit.span), edit.text)) for path, edit in edits]
+    return lsp.WorkspaceEdit(grouped(pairs))
 
 
 def _lens(lens: Lens, uri: str) -> lsp.CodeLens:

@@ -14,12 +14,12 @@ import time
 from base64 import b64encode
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import lru_cache, partial
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import segno
 from markupsafe import Markup
@@ -71,7 +71,7 @@ SETUPS, SETUPS_A_SECOND = 40.0, 0.2
 """Rate limit of a client for new tables and uploads."""
 _CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'"
+    "media-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'"
 )
 HEADERS = {
     "content-security-policy": _CSP,
@@ -573,10 +573,9 @@ class _Site:
                 hall.views.pop(key)
 
     async def act(self, request: Request) -> Response:
-        try:
+        data: Any = None
+        with suppress(ValueError, RecursionError):
             data = json_in((await request.body()).decode("utf-8"))
-        except (ValueError, RecursionError):
-            data = None
         is_action = isinstance(data, dict) and isinstance(data.get("view"), str) and isinstance(data.get("do"), str)
         if not is_action or not can_be_kept(data):
             raise HTTPException(400, "Request without an action.")

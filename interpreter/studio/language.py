@@ -30,9 +30,9 @@ from interpreter.studio.workbench import Workbench
 
 __all__ = ["Session", "Sessions"]
 
-PIECES = ("problems", "outline", "beside", "marks")
+PIECES = ("problems", "outline", "beside")
 """Pieces of the page that tell of the open file, as their templates are called; the first one tells of all files."""
-PAGES.globals |= {each.__name__: each for each in (counted, hints, lenses, position_of, to_lsp, tokens)}
+PAGES.globals |= {each.__name__: each for each in (counted, hints, lenses, position_of, to_lsp)}
 
 MOST_SESSIONS, MOST_WAITING = 16, 4_000
 """Most open pages, and most messages that wait for a page that does not listen."""
@@ -74,20 +74,23 @@ class Session:
         """The file in the editor. Raises :class:`Refused` if there is none."""
         if not self.editing.desk.texts:
             raise Refused("no file is open")
-        return next(iter(self.editing.desk.texts))
+        return next(reversed(self.editing.desk.texts))
 
     def _told(self, path: Path | None) -> None:
         self.unseen.add(path)
         self.news.set()
 
     def shown(self) -> str:
-        """Return as JSON what has come to be known of the open file, and all problems: pieces of the page."""
+        """Return as JSON what is known of the open file, and all problems: pieces of the page, and kinds of words."""
         path, is_checked = self.path, self.path in self.unseen
         self.unseen.clear()
         self.fixes.clear()
         names = PIECES if is_checked else PIECES[:1]
         pieces = {name: PAGES.get_template(f"{name}.html").render(session=self, path=path) for name in names}
-        return json_of({"uri": uri_of(path), "checked": is_checked, "pieces": pieces})
+        words = tokens(self.editing.answers, path) if is_checked else ()
+        ends = ((position_of(span.file, span.start), position_of(span.file, span.end), kind) for span, kind, _ in words)
+        marks = [(start.line, start.character, end.character, kind) for start, end, kind in ends]
+        return json_of({"uri": uri_of(path), "checked": is_checked, "pieces": pieces, "marks": marks})
 
     def fixes_of(self, diagnostic: Diagnostic) -> Iterator[tuple[str, str]]:
         """Yield keys and titles of the fixes that change only files of the author. Equal fixes have equal keys."""
@@ -159,7 +162,7 @@ class Sessions:
         while self._sessions.get(session.id) is session and session.listener == listener:
             while session.waiting:
                 yield b"data: %b\n\n" % session.waiting.popleft()
-            if session.unseen:
+            if session.unseen and session.editing.desk.texts:
                 yield f"event: shown\ndata: {session.shown()}\n\n".encode()
             session.last = monotonic()
             session.news.clear()

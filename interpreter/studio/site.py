@@ -240,8 +240,7 @@ class _Site:
             error = str(refused)
         if do in ("rename", "remove") and not error:
             return JSONResponse({"go": _hash(f"{to}:1") if do == "rename" else ""})
-        asks = do in ("ask", "remove")
-        values = {"name": name, "to": to, "asks": asks, "error": error}
+        values: dict[str, object] = {"name": name, "to": to, "do": do, "error": error}
         return _page(request, "move.html", values, 409 if error else 200)
 
     async def new(self, request: Request) -> Response:
@@ -365,7 +364,7 @@ class _Site:
         """List the declarations with some letters in their names."""
         session, text = self._session(request), (await form_of(request)).get("text", "")
         found = list(session.editing.answers.search(text)) if text else []
-        values = {"text": text, "found": found, "link": self.workbench.link, "query": request.query_params}
+        values = {"text": text, "found": found, "bench": self.workbench, "query": request.query_params}
         return _page(request, "find.html", values)
 
     async def receive(self, request: Request) -> Response:

@@ -3,7 +3,7 @@ const shown = document.querySelector("[data-job]"), { go } = document.body.datas
 async function look() {
   const start = Date.now(), answer = await fetch(shown.dataset.job);
   Idiomorph.morph(shown, await answer.text(), { morphStyle: "innerHTML" });
-  if (shown.querySelector("progress")) setTimeout(look, Math.max(200, 9 * (Date.now() - start)));
+  if (shown.querySelector("progress")) setTimeout(look, Math.max(200, 4 * (Date.now() - start)));
 }
 if (go) top.location.hash = new URL(go, location.href).hash;
 if (shown) look();

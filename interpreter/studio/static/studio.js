@@ -24,7 +24,8 @@ async function ask(address, body) { // a dialog, until the answer is where to go
     dialog.innerHTML = html || $("#refused").innerHTML;
     for (const each of $$("#ask [role=alert]:empty")) each.textContent = error;
     for (const each of $$("#ask [data-link]")) each.value = new URL(each.dataset.link, top.location).href;
-    return dialog.open || dialog.showModal();
+    if (!dialog.open) dialog.showModal();
+    return $("#ask [autofocus]")?.select();
   }
   dialog.close();
   await list();
@@ -35,15 +36,10 @@ async function ask(address, body) { // a dialog, until the answer is where to go
 const say = (textContent, className = "") => Object.assign($("#saved"), { textContent, className });
 
 // --- the language server
-let receive;
-const waiting = [];
-async function send(message) { // one request at a time keeps messages in order
-  if (waiting.push(message) > 1) return;
-  await null;
-  for (let count = waiting.length; count; count = waiting.length) {
-    await fetch(`lsp?session=${here.session}`, { method: "POST", body: `[${waiting.join()}]` }).catch(() => {});
-    waiting.splice(0, count);
-  }
+let receive, sending = Promise.resolve();
+function send(body) { // one request at a time keeps messages in order
+  const post = () => fetch(`lsp?session=${here.session}`, { method: "POST", body }).catch(() => {});
+  sending = sending.then(post);
 }
 const ALLOWED = "p, strong, em, code, pre, ul, ol, li, br, span, :is(h1, h2, h3, h4), hr, blockquote, table, table *";
 function clean(html) {
@@ -75,21 +71,17 @@ function problemOf({ dataset: { at, end }, className: severity, children }) {
   const actions = fixes.map((fix) => ({ name: fix.textContent, apply: () => fix.click() }));
   return { from, to: Math.max(from, to), severity, message: message.textContent, actions };
 }
-function tell({ uri, checked, pieces: { marks, ...pieces } }) {
+function tell({ uri, checked, pieces, marks }) {
   if (uri !== open.uri) return;
   for (const [id, html] of Object.entries(pieces)) $(`#${id}`).innerHTML = html;
   view.dispatch(cm.setDiagnostics(view.state, $$("#problems [data-at]").map(problemOf)));
   if ($("#problems .error")) happened("error");
   if (!checked) return;
-  const found = [...[...$("#beside").content.children].map(pieceOf), ...JSON.parse(marks).flatMap(markOf)];
+  const found = [...[...$("#beside").content.children].map(pieceOf), ...marks.flatMap(markOf)];
   view.dispatch({ effects: draw.of(Decoration.set(found, true)) });
   settle("checked");
 }
-function mend() { // applies the first quick fix of the line
-  const fix = $(`#problems [data-at^="[${position().line},"] .fix`);
-  fix?.click();
-  return Boolean(fix);
-}
+const mend = () => $(`#problems [data-at^="[${position().line},"] .fix`)?.click() ?? true; // the first of the line
 
 // --- the editor
 function offset([line, character = 0]) {
@@ -125,6 +117,7 @@ async function show(wanted, line = 0, query = new URLSearchParams()) { // the em
   const isOther = file.name !== open.name;
   if (isOther) await load(file);
   else if (!dirty && file.digest !== open.digest) read(file);
+  for (const each of $$("#files a[data-name]")) each.ariaCurrent = each.dataset.name === open.name ? "true" : null;
   open.line = line;
   if (line) reveal(line); // before the rulesets are here, so that a key that is pressed meanwhile goes there
   if (query.has("ruleset")) await choose(query, { kept: 1 });
@@ -140,7 +133,6 @@ async function load(file) {
   $("#none").hidden = $("#name").textContent = name;
   for (const each of $$("#problems, #outline")) each.replaceChildren();
   say(own || !name ? "" : "shipped, to read");
-  for (const each of $$("#files a[data-name]")) each.ariaCurrent = each.dataset.name === name ? "true" : null;
 }
 function read({ text, digest }) { // what was written elsewhere becomes an edit, which can be undone
   const now = text.replaceAll("\r\n", "\n"), changes = cm.diff(view.state.doc.toString(), now);
@@ -300,14 +292,12 @@ addEventListener("drop", async (event) => {
 }, true);
 addEventListener("pagehide", () => dirty && navigator.sendBeacon("save", edition(false)));
 async function follow(to = location.hash.slice(1)) { // goes where an address says; what it leaves out stays
-  const query = new URLSearchParams(to), form = new FormData(), pack = query.get("pack");
+  const query = new URLSearchParams(to), pack = query.get("pack");
   const [, name, line] = (query.get("at") ?? "").match(/^(.*?)(?::(\d+))?$/);
   for (const each of $$("dialog[open]")) each.close();
   if (!pack) return show(name, Number(line ?? 0), query);
   query.delete("pack");
-  form.set("pack", pack);
-  form.set("go", query);
-  await ask("upload", form);
+  await ask("upload", new URLSearchParams({ pack, go: query }));
 }
 addEventListener("hashchange", () => { // one after the other
   const to = (heard = location.hash).slice(1);
