@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from interpreter.authoring.file_syntax import check_alone
 from interpreter.authoring.validation_result import Validation
 from interpreter.base.diagnostics import Diagnostic, Note, RulesetError
+from interpreter.base.plain_data import grouped
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.base.yaml_values import word
@@ -410,9 +411,7 @@ class _Validator:
         scenarios, diagnostics = read_scenarios(document)
         self.report(diagnostics)
         pairs = [(scenario, ruleset) for scenario in scenarios for ruleset in scenario.rulesets]
-        groups: dict[_Stack, list[tuple[Scenario, str]]] = {}
-        for scenario, ruleset in pairs:
-            groups.setdefault((ruleset, scenario.overlays), []).append((scenario, ruleset))
+        groups = grouped(((ruleset, scenario.overlays), (scenario, ruleset)) for scenario, ruleset in pairs)
         found: dict[_Stack, Iterator[list[Diagnostic]]] = {}
         for (ruleset, overlays), group in groups.items():
             question = ("scenarios", *document.identity, ruleset, *overlays)

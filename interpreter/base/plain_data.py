@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from math import isfinite
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias, TypeVar
 
-__all__ = ["Json", "Value", "data_of", "json_in", "json_of", "number_in", "picked"]
+__all__ = ["Json", "Value", "data_of", "grouped", "json_in", "json_of", "number_in", "picked"]
 
+K = TypeVar("K")
+V = TypeVar("V")
 Value = Any
 """A value of a game: a number, a boolean, none, a printed text, or a tuple of values. The rule checker knows the
 type in each place; mypy does not."""
@@ -18,6 +20,14 @@ Json: TypeAlias = bool | int | float | str | Sequence["Json"] | Mapping[str, "Js
 """Data for people and other programs, with names instead of numbers."""
 _NUMBER = re.compile(r"-?[0-9]{1,4000}")
 """A whole number, not longer than Python converts."""
+
+
+def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """Return the values of each key, in their order."""
+    groups: dict[K, list[V]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
 
 
 def number_in(text: str) -> int | str:

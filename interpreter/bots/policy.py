@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interpreter.base.plain_data import Json
+from interpreter.base.plain_data import Json, grouped
 from interpreter.bots.hidden_reads import Peeks, groups_peeked, peeks_of
 from interpreter.bots.player import Bot, Code, Stream, how_to_choose
 from interpreter.compiler.wasm.turn import Peeks as Watched
@@ -257,9 +257,7 @@ def _ready_pattern(machine: Machine, site: AskSite, pattern: Pattern, number: in
 def _with_other_cards(game: Game, decision: Decision, env: tuple[Value, ...], random: Stream) -> tuple[Value, ...]:
     """Return locals in which each hidden card of a decision's context is any hidden card of its kind."""
     sight, state, model = game.table.sight, game.state, game.ruleset.model
-    hidden: dict[str, list[int]] = {}
-    for card in sight.hidden_cards(state, decision.actor):
-        hidden.setdefault(model.cards[card].kind, []).append(card)
+    hidden = grouped((model.cards[card].kind, card) for card in sight.hidden_cards(state, decision.actor))
     others = list(env)
     for node in descendants(decision.site.ask.context):
         if isinstance(node, core.Local) and has_cards(node.type, model.records):

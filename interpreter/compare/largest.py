@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from interpreter.base.plain_data import grouped
 from interpreter.base.plurals import counted
 from interpreter.compare.comparable import Side
 from interpreter.compare.differences import Comparison, Difference
@@ -27,9 +28,7 @@ class Largest(Struct, frozen=True):
 
 def largest(comparison: Comparison, names: Sequence[str]) -> list[Largest]:
     """Return the parts that differ in play, the largest first; all others if no such part differs."""
-    parts: dict[str, list[Difference]] = {}
-    for difference in comparison.in_play or comparison.differences:
-        parts.setdefault(difference.path.partition("[")[0], []).append(difference)
+    parts = grouped((each.path.partition("[")[0], each) for each in comparison.in_play or comparison.differences)
     found = [
         Largest(
             part[0].name,

@@ -12,8 +12,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from interpreter.base.paths import ruleset_roots
+from interpreter.base.plain_data import grouped
+from interpreter.base.remedies import Edit, fixed
 from interpreter.base.source import Span
-from interpreter.editor.navigation import Answers, Place, unquoted
+from interpreter.editor.navigation import Answers, unquoted
 from interpreter.editor.workspace import Desk
 from interpreter.explain.cross_reference import WORDS
 from interpreter.explain.mentions import Mention
@@ -72,8 +74,8 @@ def renamable(answers: Answers, path: Path, offset: int) -> Span:
     return unquoted(mention.span) if mention.meaning.section == "nodes" else mention.span
 
 
-def rename(answers: Answers, path: Path, offset: int, name: str) -> list[Place]:
-    """Return all places to replace by ``name``. Raises :class:`RefusedRename` if the rename is not safe."""
+def rename(answers: Answers, path: Path, offset: int, name: str) -> list[tuple[Path, Edit]]:
+    """Return the edits that write ``name`` in all places. Raises :class:`RefusedRename` if the rename is not safe."""
     meaning = _mention(answers, path, offset).meaning
     if meaning.section == "nodes":
         if not _PRINTED.fullmatch(name) or name == "-":
@@ -98,8 +100,9 @@ def rename(answers: Answers, path: Path, offset: int, name: str) -> list[Place]:
             _check_free(answers, {place.path for place in places}, name)
         else:
             _check_free(answers, [file for file, _ in answers.family_files(path, name)], name)
-    _check_result(answers.desk, path, places, name)
-    return places
+    edits = [(place.path, Edit(place.span, name)) for place in dict.fromkeys(places)]
+    _check_result(answers.desk, path, edits)
+    return edits
 
 
 def _mention(answers: Answers, path: Path, offset: int) -> Mention:
@@ -137,20 +140,13 @@ def _check_free(answers: Answers, files: Iterable[Path], name: str) -> None:
                 raise RefusedRename(f"`{name}` is already in use ({mention.span})")
 
 
-def _check_result(desk: Desk, path: Path, places: list[Place], name: str) -> None:
+def _check_result(desk: Desk, path: Path, edits: list[tuple[Path, Edit]]) -> None:
     """Check that the rename causes no errors in rulesets that had none."""
-    files = {path, *(place.path for place in places)}
+    texts = {file: fixed(desk.file(file).text, some) for file, some in grouped(edits).items()}
+    files = {path, *texts}
     before = {home.document.id for file in files for home in desk.homes(file) if not home.examined.errors}
-    texts = {file: _written(desk, file, places, name) for file in {place.path for place in places}}
     later = Desk({**desk.texts, **texts}, desk.trees)
     for home in (home for file in sorted(files) for home in later.homes(file)):
         if home.document.id in before and home.examined.errors:
             error = home.examined.errors[0]
             raise RefusedRename(f"`{home.document.id}` would have an error: {error.message} ({error.span})")
-
-
-def _written(desk: Desk, file: Path, places: list[Place], name: str) -> str:
-    text = desk.file(file).text
-    for start, end in sorted({(p.span.start, p.span.end) for p in places if p.path == file}, reverse=True):
-        text = text[:start] + name + text[end:]
-    return text

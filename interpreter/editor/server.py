@@ -16,16 +16,18 @@ from typing import Protocol
 from unicodedata import normalize
 
 from lsprotocol import types as lsp
+from lsprotocol.types import Position
 from pygls import uris
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import JsonRPCProtocol
 
 from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.plain_data import grouped
 from interpreter.base.remedies import Edit
 from interpreter.base.source import SourceFile, Span
 from interpreter.editor.completion import Proposal, complete
-from interpreter.editor.fixes import fixes_at
+from interpreter.editor.fixes import fixes_of
 from interpreter.editor.hints import hints
 from interpreter.editor.lenses import Lens, lenses
 from interpreter.editor.navigation import Answers, Place, Symbol
@@ -34,10 +36,7 @@ from interpreter.editor.tokens import KINDS, tokens
 from interpreter.editor.workspace import Desk
 from interpreter.language.file_layout import tidy
 
-__all__ = ["CHECKED", "make_server", "offset_at", "path_in", "position_of", "uri_of"]
-
-CHECKED = "$/regelwerk/checked"
-"""Notification that the errors of a file in one of its rulesets are told, and later that those in all of them are."""
+__all__ = ["Position", "Session", "make_session", "offset_at", "path_in", "position_of", "to_lsp", "uri_of"]
 
 PAUSE = 0.05
 """Seconds without a change before a check starts."""
@@ -125,11 +124,12 @@ class _AtPlace(Protocol):
     position: lsp.Position
 
 
-class _Session:
-    """Session of an editor: its desk, the running check of each file, and the published diagnostics."""
+class Session:
+    """Session of an editor: its desk, the running check of each file, and the published diagnostics. ``told`` is called
+    when diagnostics are published, and with a file when those in one of its rulesets are, and later those in all."""
 
-    def __init__(self, server: LanguageServer) -> None:
-        self.server = server
+    def __init__(self, server: LanguageServer, told: Callable[[Path | None], object]) -> None:
+        self.server, self.told = server, told
         self.desk = Desk()
         self.answers = Answers(self.desk)
         self.checks: dict[Path, asyncio.Task[None]] = {}
@@ -174,9 +174,9 @@ class _Session:
         for step, diagnostics in enumerate(self.desk.check(path)):
             self._show(diagnostics)
             if step == 1:
-                self._checked(path)
+                self.told(path)
             await asyncio.sleep(0.001)
-        self._checked(path)
+        self.told(path)
         self._refresh()
         await self._rest()
         for diagnostics in self.desk.check_tables(path):
@@ -188,9 +188,6 @@ class _Session:
         await asyncio.sleep(0.001)
         while (left := self.typed + LONG_PAUSE - monotonic()) > 0:
             await asyncio.sleep(left)
-
-    def _checked(self, path: Path) -> None:
-        self.server.protocol.notify(CHECKED, {"uri": uri_of(path)})
 
     def _refresh(self) -> None:
         """Ask the editor for what it shows beside the text again, since the rulesets are known now."""
@@ -204,9 +201,10 @@ class _Session:
             diagnostics = by_file.get(path, [])
             if self.shown.get(path) != diagnostics:
                 self.shown[path] = diagnostics
-                items = [_diagnostic(each, self.desk) for each in diagnostics]
+                items = [to_lsp(each, self.desk) for each in diagnostics]
                 params = lsp.PublishDiagnosticsParams(uri=uri_of(path), diagnostics=items)
                 self.server.text_document_publish_diagnostics(params)
+                self.told(None)
 
     # --- requests
 
@@ -237,19 +235,20 @@ class _Session:
         return _range(renamable(self.answers, path, self._offset(path, params)))
 
     def rename(self, path: Path, params: lsp.RenameParams) -> lsp.WorkspaceEdit:
-        places = rename(self.answers, path, self._offset(path, params), params.new_name)
-        return _edit((place.path, Edit(place.span, params.new_name)) for place in dict.fromkeys(places))
+        return _edit(rename(self.answers, path, self._offset(path, params), params.new_name))
 
     def actions(self, path: Path, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
         start, end = (offset_at(self.desk.file(path), place) for place in (params.range.start, params.range.end))
         return [
             lsp.CodeAction(
-                title=title[:1].upper() + title[1:],
+                title=title,
                 kind=lsp.CodeActionKind.QuickFix,
-                diagnostics=[_diagnostic(diagnostic, self.desk)],
+                diagnostics=[to_lsp(each, self.desk)],
                 edit=_edit(edits),
             )
-            for diagnostic, title, edits in fixes_at(self.desk, self.shown.get(path, []), start, end)
+            for each in self.shown.get(path, [])
+            if each.span is not None and each.span.start <= end and each.span.end >= start
+            for title, edits in fixes_of(self.desk, each)
         ]
 
     def lenses(self, path: Path, params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
@@ -288,10 +287,10 @@ class _Session:
         return None if written is None else list(_line_edits(file.text, written))
 
 
-def make_server(version: str) -> LanguageServer:
-    """Return a server with all features registered and no streams."""
+def make_session(version: str, told: Callable[[Path | None], object] = lambda path: None) -> Session:
+    """Return a session whose server has all features registered and no streams."""
     server = LanguageServer("regelwerk", version, text_document_sync_kind=lsp.TextDocumentSyncKind.Full)
-    session = _Session(server)
+    session = Session(server, told)
     logging.getLogger(JsonRPCProtocol.__module__).addFilter(_is_failure)
     answers: dict[str, tuple[Callable[..., object], object]] = {
         lsp.TEXT_DOCUMENT_DID_OPEN: (session.opened, None),
@@ -319,7 +318,7 @@ def make_server(version: str) -> LanguageServer:
         server.feature(name, options)(partial(_answered, answer))
     server.feature(lsp.WORKSPACE_SYMBOL)(partial(session.search))
     server.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)(lambda _: session.watched())
-    return server
+    return session
 
 
 def _answered(answer: Callable[..., object], params: _AboutFile) -> object:
@@ -342,7 +341,7 @@ def _is_failure(record: logging.LogRecord) -> bool:
 # --- protocol types -------------------------------------------------------------------------------------------------
 
 
-def _diagnostic(diagnostic: Diagnostic, desk: Desk) -> lsp.Diagnostic:
+def to_lsp(diagnostic: Diagnostic, desk: Desk) -> lsp.Diagnostic:
     nowhere = lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0))
     related = [
         lsp.DiagnosticRelatedInformation(lsp.Location(uri_of(path), _range(note.span)), note.message)
@@ -362,10 +361,8 @@ def _diagnostic(diagnostic: Diagnostic, desk: Desk) -> lsp.Diagnostic:
 
 
 def _edit(edits: Iterable[tuple[Path, Edit]]) -> lsp.WorkspaceEdit:
-    changes: dict[str, list[lsp.TextEdit]] = {}
-    for path, edit in edits:
-        changes.setdefault(uri_of(path), []).append(lsp.TextEdit(_range(edit.span), edit.text))
-    return lsp.WorkspaceEdit(changes=changes)
+    pairs = [(uri_of(path), lsp.TextEdit(_range(edit.span), edit.text)) for path, edit in edits]
+    return lsp.WorkspaceEdit(grouped(pairs))
 
 
 def _lens(lens: Lens, uri: str) -> lsp.CodeLens:

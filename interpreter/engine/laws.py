@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, Note, RulesetError
+from interpreter.base.plain_data import grouped
 from interpreter.base.plurals import counted, joined
 from interpreter.base.source import Span
 from interpreter.engine.failing_values import Because, text_of
@@ -74,10 +75,7 @@ def check_laws(program: Program, composition: Composition) -> list[Diagnostic]:
 
 def _at_once(found: list[tuple[int, Diagnostic]], players: PlayerRange) -> Iterator[Diagnostic]:
     """Yield what is found at each place once, with the numbers of people if it differs by them."""
-    places: dict[object, list[tuple[int, Diagnostic]]] = {}
-    for people, problem in found:
-        places.setdefault((problem.code, problem.span), []).append((people, problem))
-    for alike in places.values():
+    for alike in grouped(((problem.code, problem.span), (people, problem)) for people, problem in found).values():
         problem, numbers = alike[0][1], [people for people, _ in alike]
         if len(numbers) <= players.high - players.low or any(other.message != problem.message for _, other in alike):
             problem = replace(problem, message=f"{_players(numbers)}: {problem.message}")

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from unicodedata import normalize
 
 from interpreter.base.messages import frame
+from interpreter.base.plain_data import grouped
 from interpreter.kernel.state import Value
 from interpreter.language import types
 from interpreter.language.directed_links import ways_of
@@ -57,9 +58,7 @@ class Names:
         self.model = model
         self._seats = {seat: role for role, seat in (role_seats or {}).items() if model.roles[role].seats == 1}
         self._nodes = [row.name for row in model.graph.nodes] if model.graph else []
-        self._cards: dict[Value, list[int]] = {}
-        for index in range(len(model.cards)):
-            self._cards.setdefault(self.card(index), []).append(index)
+        self._cards = grouped((self.card(index), index) for index in range(len(model.cards)))
 
     def card(self, card: int) -> int | str:
         """Return a card's key, or its kind if cards of the kind are indistinguishable. Copies share a key."""

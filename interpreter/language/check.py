@@ -14,6 +14,7 @@ from typing import cast
 from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.plain_data import grouped
 from interpreter.base.plurals import counted
 from interpreter.base.remedies import write
 from interpreter.base.source import Span
@@ -337,12 +338,9 @@ class _Whole(Checker):
 
     def _rules(self) -> None:
         rules = self.composition.sections.get("rules", {})
-        by_file: dict[str, list[tuple[str, int, Entry]]] = {}
-        for name, layers in rules.items():
-            for index, entry in enumerate(layers):
-                by_file.setdefault(entry.file, []).append((name, index, entry))
+        known = ((name, index, entry) for name, layers in rules.items() for index, entry in enumerate(layers))
         checked: dict[tuple[str, int], tuple[RuleLayer, Blocks]] = {}
-        for of_file in by_file.values():
+        for of_file in grouped((each[2].file, each) for each in known).values():
             about = ("layers", *((name, index) for name, index, _ in of_file))
             parts = (*(entry for *_, entry in of_file), *(self.bodies[name, index] for name, index, _ in of_file))
             checked |= self.once(about, parts, partial(self._layers, of_file))

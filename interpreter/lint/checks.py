@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct
 
 from interpreter.base.diagnostics import Diagnostic, unique
+from interpreter.base.plain_data import grouped
 from interpreter.engine.game import Ruleset
 from interpreter.lint.box_contents import box_contents
 from interpreter.lint.compositions import Compositions
@@ -73,10 +74,7 @@ def lint(compositions: Compositions, tell: Callable[[str], object] = str) -> lis
 
 
 def _families(rulesets: Iterable[Ruleset]) -> Iterable[list[Ruleset]]:
-    families: dict[str, list[Ruleset]] = {}
-    for ruleset in rulesets:
-        families.setdefault(ruleset.model.family, []).append(ruleset)
-    return families.values()
+    return grouped((ruleset.model.family, ruleset) for ruleset in rulesets).values()
 
 
 def _is_intended(finding: Diagnostic) -> bool:

@@ -10,6 +10,7 @@ import asyncio
 import os
 
 from interpreter.base.diagnostics import RulesetError
+from interpreter.base.plain_data import grouped
 from interpreter.engine.game import Ruleset
 from interpreter.loading.load import load
 from interpreter.reading.dependencies import marks_of, noted
@@ -70,10 +71,8 @@ class Watch:
 
     def _tables(self) -> dict[Key, list[Live]]:
         """Return the tables in play of each ruleset with its overlays. Those in the archive resume with new rules."""
-        tables: dict[Key, list[Live]] = {}
-        for live in self.hall.lives.values():
-            tables.setdefault((live.kept.header["ruleset"], live.ruleset.asked_overlays), []).append(live)
-        return tables
+        lives = self.hall.lives.values()
+        return grouped(((live.kept.header["ruleset"], live.ruleset.asked_overlays), live) for live in lives)
 
     async def _load(self, key: Key) -> Ruleset | tuple[str, ...]:
         """Load a ruleset; return it, or its errors as text."""

@@ -19,7 +19,7 @@ from functools import lru_cache, partial
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import segno
 from markupsafe import Markup
@@ -71,7 +71,7 @@ SETUPS, SETUPS_A_SECOND = 40.0, 0.2
 """Rate limit of a client for new tables and uploads."""
 _CSP = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'"
+    "media-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'"
 )
 HEADERS = {
     "content-security-policy": _CSP,
@@ -333,11 +333,8 @@ class _Site:
         svg, _ = await self.hall.board(request.path_params["ruleset"])
         return Response(svg, media_type="image/svg+xml", headers={"cache-control": "max-age=3600"})
 
-    async def form(self, request: Request) -> Response:
-        return await self._form(request, {})
-
-    async def _form(
-        self, request: Request, given: Mapping[str, str], error: str = "", chosen: Sequence[str] = ()
+    async def form(
+        self, request: Request, given: Mapping[str, str] = {}, error: str = "", chosen: Sequence[str] = ()
     ) -> Response:
         hall, id = self.hall, _asked(request, given)
         if id not in hall.offers:
@@ -376,7 +373,7 @@ class _Site:
                  for key, values in several.items()}  # fmt: skip
         id = _asked(request, given)
         if not re.fullmatch("[1-9]|1[0-2]", given.setdefault("players", "2")):
-            return await self._form(request, {}, known("The number of players must be from 1 to 12."))
+            return await self.form(request, {}, known("The number of players must be from 1 to 12."))
         players = int(given["players"])
         overlays = [str(value)[:80] for value in form.getlist("overlay")]
         without = [f"-{value}" for value in form.getlist("without")]
@@ -390,7 +387,7 @@ class _Site:
         try:
             if "look" in given:
                 await self.hall.ruleset(id, layers)
-                return await self._form(request, given, chosen=layers)
+                return await self.form(request, given, chosen=layers)
             if len(seats) != players:
                 raise Refused("Each seat must be for a person or a bot, or open.")
             clock = _clock(given)
@@ -401,9 +398,9 @@ class _Site:
             if not layers:
                 raise
             text = known("These overlays do not fit each other, or this number of players.")
-            return await self._form(request, given, text, layers)
+            return await self.form(request, given, text, layers)
         except Refused as error:
-            return await self._form(request, given, str(error), layers)
+            return await self.form(request, given, str(error), layers)
         is_own = "at_once" in given and kept.seats[0].kind == "person"
         return _to(request, f"seat/{kept.seats[0].token}" if is_own else f"host/{kept.host}")
 
@@ -576,10 +573,9 @@ class _Site:
                 hall.views.pop(key)
 
     async def act(self, request: Request) -> Response:
-        try:
+        data: Any = None
+        with suppress(ValueError, RecursionError):
             data = json_in((await request.body()).decode("utf-8"))
-        except (ValueError, RecursionError):
-            data = None
         is_action = isinstance(data, dict) and isinstance(data.get("view"), str) and isinstance(data.get("do"), str)
         if not is_action or not can_be_kept(data):
             raise HTTPException(400, "Request without an action.")

@@ -8,9 +8,8 @@ from urllib.parse import parse_qsl, urlencode
 
 from markupsafe import Markup
 from msgspec import Struct
-from msgspec.structs import replace
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from interpreter.base.facilities import IN_BROWSER
@@ -44,7 +43,7 @@ class Plan(Struct, frozen=True):
 
 def routes(panes: Panes) -> list[BaseRoute]:
     pane = _Pane(panes)
-    return [panes.route("compare", pane.show, "GET", "POST"), panes.route("compare/events", pane.events)]
+    return [panes.route("compare", pane.show, "GET", "POST"), panes.route("compare/job", pane.job)]
 
 
 class _Pane:
@@ -89,15 +88,11 @@ class _Pane:
             **self._shown(asked, other, query, plan),
         )
 
-    async def events(self, request: Request, asked: Asked) -> Response:
+    async def job(self, request: Request, asked: Asked) -> Response:
         other = _other(request, asked)
         if other is None or (asked, other) not in self.jobs:
             raise Refused("There is no such job.")
-        job = self.jobs[asked, other]
-        events = job.events(
-            lambda: self.panes.rendered("compare_games.html", **self._shown(asked, other, str(request.query_params)))
-        )
-        return StreamingResponse(events, media_type="text/event-stream")
+        return self.panes.page("compare_games.html", **self._shown(asked, other, str(request.query_params)))
 
     # --- differences
 
@@ -119,8 +114,8 @@ class _Pane:
         plan = Plan(comparison, None)
         if number is not None:
             (name_a, over_a), (name_b, over_b) = map(self.panes.key, (asked, other))
-            pairs = PairPlan((name_a, name_b), (), (a.digest, b.digest), number, default_bots(a, b))
-            plan = Plan(comparison, replace(pairs, layers=(over_a, over_b)))
+            names, digests, bots = (name_a, name_b), (a.digest, b.digest), default_bots(a, b)
+            plan = Plan(comparison, PairPlan(names, (), digests, number, bots, layers=(over_a, over_b)))
         sides[0].made[other, asked.players] = sides[1], plan
         return plan
 

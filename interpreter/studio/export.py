@@ -29,16 +29,8 @@ __all__ = ["export", "fetched"]
 
 PYODIDE = "314.0.7"
 """Version of Pyodide, whose Python and platform wheels must fit."""
-WHEELS = (
-    "--python-version",
-    "314",
-    "--implementation",
-    "cp",
-    "--abi",
-    "cp314",
-    "--platform",
-    "pyemscripten_2026_0_wasm32",
-)
+PLATFORM = "pyemscripten_2026_0_wasm32"
+WHEELS = ("--python-version=314", "--implementation=cp", "--abi=cp314", f"--platform={PLATFORM}")
 _COMPILED = ("msgspec",)
 """Packages that are needed as compiled wheels. Others work without their compiled parts."""
 _ABSENT = ("click", "idna", "platformdirs", "rich", "rpds-py", "uvicorn", "wasmtime")
@@ -164,9 +156,9 @@ def _sources(wheels: Path) -> dict[str, bytes]:
             if not file.parts[0].endswith(".dist-info") and file.suffix not in (".pyc", ".pyi", ".so", ".pyd", ".c"):
                 files[file.as_posix()] = Path(str(file.locate())).read_bytes()
     for name in _COMPILED:
-        wheel = next(iter(sorted(wheels.glob(f"{name}-*{WHEELS[-1]}.whl"))), None)
+        wheel = next(iter(sorted(wheels.glob(f"{name}-*{PLATFORM}.whl"))), None)
         if wheel is None:
-            raise Unavailable(f"{wheels} has no wheel of {name} for {WHEELS[-1]}")
+            raise Unavailable(f"{wheels} has no wheel of {name} for {PLATFORM}")
         with ZipFile(wheel) as content:
             files |= {each: content.read(each) for each in content.namelist() if not each.endswith("/")}
     return files

@@ -8,17 +8,15 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Hashable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Hashable, Iterable, Sequence
 from concurrent.futures import BrokenExecutor
 from typing import Any, Generic, TypeVar
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.facilities import cores
-from interpreter.base.plain_data import json_of
 from interpreter.base.stepwise import Steps
 from interpreter.lowering.constants import RuleFailure
 from interpreter.serve.apart import apart, close_pool
-from interpreter.serve.table_page import BEAT
 from interpreter.serve.words import Refused
 from interpreter.simulate.workers import Job as Work
 from interpreter.simulate.workers import WorkersLost, batch_of
@@ -29,8 +27,8 @@ T = TypeVar("T")
 About = TypeVar("About")
 SLICE = 0.02
 """Seconds of work until everything else on the event loop has its turn."""
-REST, PART = 0.2, 0.1
-"""Least seconds between two looks at a job, and the part of the time that pages of it may take."""
+REST = 0.2
+"""Most seconds between two signs of life of processes."""
 MOST_KEPT = 8
 """Most jobs of a pane that are kept with their results."""
 
@@ -62,16 +60,6 @@ class Job(Generic[T, About]):
         """Stop the work, which yields often; its results stay."""
         self.stopped = self.stopped or not self.is_over
         await asyncio.wait([self._task])
-
-    async def events(self, shown: Callable[[], str]) -> AsyncIterator[str]:
-        """Yield events with the HTML that shows the job, after changes, until it is over."""
-        last, seen, is_over = 0.0, -1, False
-        while not is_over:
-            is_over, start = self.is_over, time.monotonic()
-            if len(self.done) != seen or is_over or start > last + BEAT:
-                seen, last = len(self.done), start
-                yield f"event: {'over' if is_over else 'more'}\ndata: {json_of(shown())}\n\n"
-            await asyncio.sleep(max(REST, (time.monotonic() - start) / PART))
 
 
 class Jobs(dict[Hashable, Job[T, About]]):

@@ -1,26 +1,38 @@
 """The language server over HTTP: a page sends its messages with POST and receives those of the server as events.
 
 Each open page has a session with a server of its own. A message is looked at before the server gets it: it may name
-only files below the author's folder and shipped ones.
+only files below the author's folder and shipped ones. What the page shows of the open file and of all problems comes
+as HTML, in the event ``shown``.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
+import re
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from pathlib import Path
 from time import monotonic
 
-from interpreter.base.paths import ruleset_roots
-from interpreter.base.plain_data import Json, json_in
-from interpreter.editor.server import make_server, path_in, uri_of
+from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.plain_data import Json, grouped, json_in, json_of
+from interpreter.base.plurals import counted
+from interpreter.base.remedies import Edit, fixed
+from interpreter.editor.fixes import fixes_of
+from interpreter.editor.hints import hints
+from interpreter.editor.lenses import lenses
+from interpreter.editor.server import make_session, path_in, position_of, to_lsp, uri_of
+from interpreter.editor.tokens import tokens
 from interpreter.serve.table_page import BEAT
 from interpreter.serve.words import Refused
-from interpreter.studio.workbench import SHIPPED, Workbench
+from interpreter.studio.pane import PAGES
+from interpreter.studio.workbench import Workbench
 
-__all__ = ["Sessions"]
+__all__ = ["Session", "Sessions"]
+
+PIECES = ("problems", "outline", "beside")
+"""Pieces of the page that tell of the open file, as their templates are called; the first one tells of all files."""
+PAGES.globals |= {each.__name__: each for each in (counted, hints, lenses, position_of, to_lsp)}
 
 MOST_SESSIONS, MOST_WAITING = 16, 4_000
 """Most open pages, and most messages that wait for a page that does not listen."""
@@ -28,13 +40,16 @@ _NAMES_FILES = ("uri", "Uri", "rootPath")
 """Ends of the keys whose values the server takes for files."""
 
 
-class _Session:
-    """A server, and its messages that no page has fetched yet."""
+class Session:
+    """A server, its messages that no page has fetched yet, and what is to be shown."""
 
-    def __init__(self) -> None:
-        self.server = make_server("studio")
-        self.server.protocol.set_writer(self, include_headers=False)
+    def __init__(self, id: str, workbench: Workbench) -> None:
+        self.id, self.workbench, self.editing = id, workbench, make_session("studio", self._told)
+        self.editing.server.protocol.set_writer(self, include_headers=False)
         self.waiting: deque[bytes] = deque(maxlen=MOST_WAITING)
+        self.unseen: set[Path | None] = set()
+        self.fixes: dict[str, list[tuple[Path, Edit]]] = {}
+        """Edits of the quick fixes that the page shows, by their keys."""
         self.news = asyncio.Event()
         self.listener = 0
         self.last = monotonic()
@@ -48,10 +63,54 @@ class _Session:
         """Do nothing: pages come and go, as a writer must be able to."""
 
     def take(self, message: dict[str, Json]) -> None:
-        self.last = monotonic()
+        protocol, self.last = self.editing.server.protocol, monotonic()
         if message.get("method") != "exit":  # with which a server would end its process
-            protocol = self.server.protocol
             protocol.handle_message(protocol.structure_message(message))
+
+    # --- what the page shows, and edits
+
+    @property
+    def path(self) -> Path:
+        """The file in the editor. Raises :class:`Refused` if there is none."""
+        if not self.editing.desk.texts:
+            raise Refused("no file is open")
+        return next(reversed(self.editing.desk.texts))
+
+    def _told(self, path: Path | None) -> None:
+        self.unseen.add(path)
+        self.news.set()
+
+    def shown(self) -> str:
+        """Return as JSON what is known of the open file, and all problems: pieces of the page, and kinds of words."""
+        path, is_checked = self.path, self.path in self.unseen
+        self.unseen.clear()
+        self.fixes.clear()
+        names = PIECES if is_checked else PIECES[:1]
+        pieces = {name: PAGES.get_template(f"{name}.html").render(session=self, path=path) for name in names}
+        words = tokens(self.editing.answers, path) if is_checked else ()
+        ends = ((position_of(span.file, span.start), position_of(span.file, span.end), kind) for span, kind, _ in words)
+        marks = [(start.line, start.character, end.character, kind) for start, end, kind in ends]
+        return json_of({"uri": uri_of(path), "checked": is_checked, "pieces": pieces, "marks": marks})
+
+    def fixes_of(self, diagnostic: Diagnostic) -> Iterator[tuple[str, str]]:
+        """Yield keys and titles of the fixes that change only files of the author. Equal fixes have equal keys."""
+        for title, edits in fixes_of(self.editing.desk, diagnostic):
+            if all(self.workbench.name_of(path) is not None for path, _ in edits):
+                self.fixes[key := str(hash(tuple(edits)))] = edits
+                yield key, title
+
+    def apply(self, edits: Iterable[tuple[Path, Edit]]) -> None:
+        """Write edits of the author's files. Raises :class:`Refused` if a text is another one than they are for."""
+        texts: dict[str, str] = {}
+        for path, some in grouped(edits).items():
+            name, file = self.workbench.own(self.workbench.address_of(path) or ""), some[0].span.file
+            before = self.workbench.read(name)
+            if before.splitlines() != file.written.splitlines():
+                raise Refused("`{name}` has changed meanwhile, try again", name=name)
+            texts[name] = re.sub("\r?\n", "\r\n" if "\r\n" in before else "\n", fixed(file.text, some))
+        for name, text in texts.items():
+            self.workbench.write(name, text)
+        self.editing.watched()
 
 
 class Sessions:
@@ -59,37 +118,27 @@ class Sessions:
 
     def __init__(self, workbench: Workbench) -> None:
         self.workbench = workbench
-        self._sessions: dict[str, _Session] = {}
+        self._sessions: dict[str, Session] = {}
 
-    def roots(self) -> list[tuple[str, str]]:
-        """Return the beginnings of names, each with that of the URIs of its files."""
-        shipped = ((SHIPPED, Path(root).absolute()) for root in ruleset_roots())
-        return [(name, f"{uri_of(root)}/") for name, root in (("", self.workbench.root), *shipped)]
-
-    def _session(self, id: str) -> _Session:
+    def session(self, id: str) -> Session:
+        """Return the session of a page, a new one if it has none."""
         if id not in self._sessions:
             if len(self._sessions) >= MOST_SESSIONS:
                 oldest = min(self._sessions, key=lambda each: self._sessions[each].last)
                 self._sessions.pop(oldest).news.set()
-            self._sessions[id] = _Session()
+            self._sessions[id] = Session(id, self.workbench)
         return self._sessions[id]
 
-    def receive(self, id: str, text: str) -> None:
-        """Hand a message, or a list of them, to the server of a page. Raises ``ValueError`` for anything else, and
-        :class:`Refused` for files that are out of bounds."""
-        try:
-            data = json_in(text)
-        except RecursionError:
-            raise ValueError("nested too deep") from None
-        messages = data if isinstance(data, list) else [data]
-        for message in messages:
+    def receive(self, session: Session, text: str) -> None:
+        """Hand a message, or a list of them, to the server of a page. Raises ``ValueError`` or ``RecursionError`` for
+        anything else, and :class:`Refused` for files that are out of bounds."""
+        data = json_in(text)
+        for message in data if isinstance(data, list) else [data]:
             if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
                 raise ValueError("no JSON-RPC message")
             self._check(message)
-        for message in messages:
-            assert isinstance(message, dict)
             try:
-                self._session(id).take(message)
+                session.take(message)
             except Exception as error:  # the library has one for each way in which a message can be wrong
                 if type(error).__module__.partition(".")[0] != "pygls":
                     raise
@@ -104,17 +153,17 @@ class Sessions:
             if name is not None:
                 self.workbench.path(name)
 
-    async def events(self, id: str) -> AsyncIterator[bytes]:
+    async def events(self, session: Session) -> AsyncIterator[bytes]:
         """Yield the messages of a server as events. The first tells whether the server is new."""
-        is_new = id not in self._sessions
-        session = self._session(id)
         session.listener += 1  # a page has one stream: the one before, perhaps half open, ends
         listener = session.listener
         session.news.set()
-        yield f"event: begin\ndata: {json.dumps(is_new)}\n\n".encode()
-        while self._sessions.get(id) is session and session.listener == listener:
+        yield f"event: begin\ndata: {json_of(listener == 1)}\n\n".encode()
+        while self._sessions.get(session.id) is session and session.listener == listener:
             while session.waiting:
                 yield b"data: %b\n\n" % session.waiting.popleft()
+            if session.unseen and session.editing.desk.texts:
+                yield f"event: shown\ndata: {session.shown()}\n\n".encode()
             session.last = monotonic()
             session.news.clear()
             try:

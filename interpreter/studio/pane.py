@@ -13,7 +13,7 @@ from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import TypeVar, TypeVarTuple, cast
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from jinja2 import PackageLoader
 from msgspec import Struct, field
@@ -31,12 +31,12 @@ from interpreter.lowering.constants import RuleFailure
 from interpreter.reading.dependencies import Evidence, noted
 from interpreter.serve.hall import Hall, check_overlays
 from interpreter.serve.table_page import ENVIRONMENT
-from interpreter.serve.web import HEADERS, static_path
+from interpreter.serve.web import HEADERS, MOST_FIELDS, static_path
 from interpreter.serve.web import STATIC as TABLES_STATIC
 from interpreter.serve.words import Refused
 from interpreter.studio.workbench import Workbench
 
-__all__ = ["FOLDER", "HOME", "PAGES", "STATIC", "Asked", "Loaded", "Panes", "whole"]
+__all__ = ["FOLDER", "HOME", "PAGES", "STATIC", "Asked", "Loaded", "Panes", "form_of", "whole"]
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -185,8 +185,8 @@ class Panes:
 
     def place_link(self, path: Path, line: int) -> str:
         """Return the link to a line of a file in the editor; empty if the studio cannot open it."""
-        name = self.workbench.address_of(path)
-        return f"{HOME}#at={quote(name)}:{line}" if name is not None else ""
+        link = self.workbench.link(path, line)
+        return link and HOME + link
 
 
 def _asked(request: Request) -> Asked:
@@ -195,6 +195,12 @@ def _asked(request: Request) -> Asked:
     overlays = tuple(query.getlist("with"))
     check_overlays(overlays)
     return Asked(query.get("ruleset", ""), overlays, whole(players, 2), tuple(query.getlist("set")))
+
+
+async def form_of(request: Request) -> dict[str, str]:
+    """Return the texts that a request gives: in its address, or in its form."""
+    pairs = (await request.form(max_fields=MOST_FIELDS) if request.method == "POST" else request.query_params).items()
+    return {key: value for key, value in pairs if isinstance(value, str)}
 
 
 def whole(text: str, digits: int) -> int | None:

@@ -15,9 +15,8 @@ from interpreter.engine.settings import setting_syntax
 from interpreter.serve.archive import Kept
 from interpreter.serve.live import Live
 from interpreter.serve.watching import Watch
-from interpreter.serve.web import MOST_FIELDS
 from interpreter.serve.words import Refused
-from interpreter.studio.pane import Asked, Panes, whole
+from interpreter.studio.pane import Asked, Panes, form_of, whole
 
 __all__ = ["Tables", "routes"]
 
@@ -91,10 +90,8 @@ def routes(panes: Panes, tables: Tables) -> list[BaseRoute]:
 async def _play(panes: Panes, tables: Tables, request: Request, asked: Asked) -> Response:
     error = ""
     if request.method == "POST":
-        form = await request.form(max_fields=MOST_FIELDS)
-        given = {name: value for name, value in form.items() if isinstance(value, str)}
         try:
-            await tables.begin(asked, given)
+            await tables.begin(asked, await form_of(request))
             return RedirectResponse(f"play?{asked.query}", 303)
         except Refused as refused:
             error = str(refused)

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 from msgspec import Struct
 from starlette.datastructures import FormData
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
 from interpreter.base.diagnostics import RulesetError, few, unique
@@ -54,7 +54,7 @@ def routes(panes: Panes, tables: Tables) -> list[BaseRoute]:
     pane = _Pane(panes, tables)
     return [
         panes.route("scenarios", pane.show, "GET", "POST"),
-        panes.route("scenarios/events", pane.events),
+        panes.route("scenarios/job", pane.job),
     ]
 
 
@@ -106,13 +106,10 @@ class _Pane:
             file=given.get("file") or (self._file(live.ruleset) if live is not None else ""),
         )
 
-    async def events(self, request: Request, asked: Asked) -> Response:
-        job = self.jobs.get(asked)
-        if job is None:
+    async def job(self, request: Request, asked: Asked) -> Response:
+        if (job := self.jobs.get(asked)) is None:
             raise Refused("There is no such job.")
-
-        events = job.events(lambda: self.panes.rendered("scenario_list.html", **self._listed(asked, job.about)))
-        return StreamingResponse(events, media_type="text/event-stream")
+        return self.panes.page("scenario_list.html", **self._listed(asked, job.about))
 
     # --- running
 
@@ -151,8 +148,9 @@ class _Pane:
             await asyncio.sleep(0)  # there may be no thread
 
     def _listed(self, asked: Asked, found: Found) -> dict[str, Any]:
-        job, texts = self.jobs.get(asked), {each.id: _text(each) for each in found.scenarios}
-        outcomes = {id: each for id, each in found.outcomes.items() if texts.get(id) == _text(each.scenario)}
+        job, texts = self.jobs.get(asked), {each.id: each.keys.source.span.text for each in found.scenarios}
+        run = found.outcomes.items()
+        outcomes = {id: each for id, each in run if texts.get(id) == each.scenario.keys.source.span.text}
         failed = {id for id, each in outcomes.items() if not each.passed}
         return {
             "asked": asked,
@@ -226,11 +224,6 @@ def _has_scenarios(shelf: Shelf, path: Path) -> bool:
     """Return whether a file has scenarios, or would if it could be read."""
     document, _ = shelf.read_path(path)
     return document.kind == "scenarios" if document is not None else path.parent.name == "scenarios"
-
-
-def _text(scenario: Scenario) -> str:
-    span = scenario.keys.source.span
-    return span.file.text[span.start : span.end]
 
 
 def _number(text: str, most: int, default: int) -> int:

@@ -3,7 +3,7 @@
 Forms and questions are pieces of HTML that the page shows as a dialog; what it asks for otherwise is JSON. An error is
 JSON too, ``{"error": TEXT}``, with the status that fits. After a form the page goes on at ``{"go": HASH}``: the part of
 its address behind ``#`` that says which place of a file is open, and which ruleset, overlays, players and pane are at
-hand; what it leaves out stays as it is.
+hand; what it leaves out stays as it is. After ``{}`` it reads the open file again.
 """
 
 from __future__ import annotations
@@ -35,17 +35,18 @@ from interpreter.authoring import FORMATS
 from interpreter.authoring.creation import NotCreated, board_of, create, parts_of, title_of
 from interpreter.base.diagnostics import RulesetError, rendered
 from interpreter.base.paths import shipped, suffix_of
-from interpreter.base.plain_data import Json, json_in, json_of
-from interpreter.editor.server import uri_of
+from interpreter.base.plain_data import Json, json_in
+from interpreter.editor.rename import RefusedRename, renamable, rename
+from interpreter.editor.server import Position, offset_at, path_in, uri_of
 from interpreter.loading.load import load
 from interpreter.reading.dependencies import digest
 from interpreter.serve.hall import Hall
 from interpreter.serve.web import A_YEAR, HEADERS, Guard, root_of, running
 from interpreter.serve.web import application as tables
 from interpreter.serve.words import Refused
-from interpreter.studio.language import Sessions
+from interpreter.studio.language import Session, Sessions
 from interpreter.studio.packing import in_link, of_link, packed, unpacked
-from interpreter.studio.pane import FOLDER, PAGES, STATIC
+from interpreter.studio.pane import FOLDER, PAGES, STATIC, form_of, whole
 from interpreter.studio.panes import routes
 from interpreter.studio.workbench import Workbench
 
@@ -56,8 +57,6 @@ MOST_BYTES = 16 * 1024 * 1024
 _HERE = ("localhost", "127.0.0.1", "::1")
 """Names of this machine, which lead nowhere on another one."""
 KINDS = {"map": "Map", "overlay": "Overlay", "edition": "Edition", "game": "Game"}
-
-
 TABS = ("Board", "Play", "Scenarios", "Compare", "Rulebook", "Coverage")
 """Titles of the panes, in the order of their tabs; in lower case they are the names."""
 
@@ -88,6 +87,9 @@ def application(
             Route("/file", site.file),
             Route("/save", site.save, methods=["POST"]),
             Route("/move", site.move, methods=["GET", "POST"]),
+            Route("/rename", site.rename, methods=["GET", "POST"]),
+            Route("/fix", site.fix, methods=["POST"]),
+            Route("/find", site.find, methods=["GET", "POST"]),
             Route("/new/{kind}", site.new, methods=["GET", "POST"]),
             Route("/download", site.download),
             Route("/link", site.link),
@@ -98,7 +100,9 @@ def application(
             Mount("/tables", tables(hall, names)),
             Mount(f"/{STATIC}", StaticFiles(directory=FOLDER)),
         ],
-        exception_handlers=dict.fromkeys((HTTPException, Refused, RulesetError, ClientDisconnect, Exception), _failed),
+        exception_handlers=dict.fromkeys(
+            (HTTPException, Refused, RefusedRename, RulesetError, ClientDisconnect, Exception), _failed
+        ),
         lifespan=lifespan,
     )
     guarded = Guard(GZipMiddleware(app, compresslevel=6), names, lambda path: MOST_BYTES)
@@ -139,7 +143,7 @@ async def _failed(request: Request, error: Exception) -> Response:
     match error:
         case HTTPException():
             status, text = error.status_code, error.detail
-        case Refused():
+        case Refused() | RefusedRename():
             status, text = 409, str(error)
         case RulesetError():
             status, text = 409, "\n".join(rendered(error.diagnostics))
@@ -168,8 +172,7 @@ class _Site:
 
     async def shell(self, request: Request) -> Response:
         nonce, own = secrets.token_urlsafe(18), secrets.token_urlsafe(18)
-        roots = json_of(self.sessions.roots())
-        values = {"nonce": nonce, "roots": roots, "session": own, "panes": TABS, "visit": _first_visit()}
+        values = {"nonce": nonce, "session": own, "panes": TABS, "visit": _first_visit()}
         page = _page(request, "shell.html", {**values, **self._files()})
         policy = HEADERS["content-security-policy"].replace("style-src 'self'", f"style-src 'self' 'nonce-{nonce}'")
         page.headers["content-security-policy"] = policy
@@ -202,33 +205,29 @@ class _Site:
             *(query.getlist("with") if is_same else ()),
             *(() if is_same and is_exact else near.get(chosen.id, ())),
         }
-        groups = {"With this file": [known[id] for id in near]}
-        for name, own in (("Yours", True), ("Shipped", False)):
-            groups[name] = [each for each in known.values() if each.own is own and each.id not in near]
-        players = query.get("players", "")[:2]
-        return _page(request, "choice.html", {"groups": groups, "chosen": chosen, "layers": layers, "players": players})
+        values = {"near": [known[id] for id in near], "known": known.values(), "chosen": chosen, "layers": layers}
+        return _page(request, "choice.html", {**values, "players": query.get("players", "")[:2]})
 
     # --- files
 
     async def file(self, request: Request) -> Response:
         name = request.query_params.get("name", "")
+        if (path := path_in(name)) is not None:  # the language server has URIs
+            name = self.workbench.address_of(path) or name
         text, (path, own) = self.workbench.read(name), self.workbench.find(name)
-        return JSONResponse({"text": text, "own": own, "digest": _digest(text), "uri": uri_of(path)})
+        return JSONResponse({"name": name, "text": text, "own": own, "digest": _digest(text), "uri": uri_of(path)})
 
     async def save(self, request: Request) -> Response:
         """Write a file whose text is still the one that the page has changed."""
-        data = _json(await request.body())
-        if not isinstance(data, dict) or not all(isinstance(data.get(key), str) for key in ("name", "text", "before")):
-            raise HTTPException(400, "want name, text and before")
-        name, text = str(data["name"]), str(data["text"])
-        if self.workbench.path(name).is_file() and data["before"] not in ("", _digest(self.workbench.read(name))):
+        name, text, before = map((await form_of(request)).get, ("name", "text", "before"), ("", "", ""))
+        if self.workbench.path(name).is_file() and before not in ("", _digest(self.workbench.read(name))):
             raise HTTPException(412, "Another program has changed this file.")
         self.workbench.write(name, text)
         return JSONResponse({"digest": _digest(text)})
 
     async def move(self, request: Request) -> Response:
         """Ask for a new name of a file, rename it, or remove it after a question."""
-        form, error = await _form(request), ""
+        form, error = await form_of(request), ""
         name, do = form.get("name", ""), form.get("do", "")
         to = form.get("to", name)
         self.workbench.find(name)
@@ -241,13 +240,12 @@ class _Site:
             error = str(refused)
         if do in ("rename", "remove") and not error:
             return JSONResponse({"go": _hash(f"{to}:1") if do == "rename" else ""})
-        asks = do in ("ask", "remove")
-        values = {"name": name, "to": to, "asks": asks, "error": error}
+        values: dict[str, object] = {"name": name, "to": to, "do": do, "error": error}
         return _page(request, "move.html", values, 409 if error else 200)
 
     async def new(self, request: Request) -> Response:
         """Show the form of a new map, overlay, edition or game, or create what it says."""
-        kind, form, error = request.path_params["kind"], await _form(request), ""
+        kind, form, error = request.path_params["kind"], await form_of(request), ""
         if kind not in KINDS:
             raise HTTPException(404, "There is no such form.")
         if request.method == "POST":
@@ -319,12 +317,10 @@ class _Site:
         """Write the files of a zip or link, after a question that shows what they are and what they replace."""
         if request.method == "GET":
             return _page(request, "upload.html", {"files": {}, "pack": ""})
-        form, pack = await request.form(max_part_size=MOST_BYTES), ""
-        file = form.get("zip")
+        form = await request.form(max_part_size=MOST_BYTES)
+        file, pack = form.get("zip"), str(form.get("pack", ""))
         if isinstance(file, UploadFile):
             pack = urlsafe_b64encode(await file.read()).decode()
-        else:
-            pack = str(form.get("pack", ""))
         texts, bench = unpacked(self.workbench, of_link(pack)), self.workbench
         old = {name: bench.read(name) if bench.path(name).is_file() else None for name in texts}
         states = {
@@ -341,44 +337,52 @@ class _Site:
 
     # --- the language server
 
+    def _session(self, request: Request) -> Session:
+        id = request.query_params.get("session", "")
+        if not re.fullmatch("[A-Za-z0-9_-]{16,64}", id):
+            raise HTTPException(400, "want the name of a session")
+        return self.sessions.session(id)
+
+    async def rename(self, request: Request) -> Response:
+        """Ask for a new name of what is at a place of the open file, or write it in all places."""
+        session, query, to = self._session(request), request.query_params, (await request.form()).get("to")
+        place = Position(*(whole(query.get(each, ""), 7) or 0 for each in ("line", "character")))
+        path, answers = session.path, session.editing.answers
+        at = offset_at(session.editing.desk.file(path), place)
+        if not isinstance(to, str):
+            return _page(request, "rename.html", {"name": renamable(answers, path, at).text, "query": query})
+        session.apply(rename(answers, path, at, to))
+        return JSONResponse({})
+
+    async def fix(self, request: Request) -> Response:
+        """Apply a quick fix that the page shows; none if the text has changed meanwhile."""
+        session, form = self._session(request), await form_of(request)
+        session.apply(session.fixes.get(form.get("key", ""), ()))
+        return JSONResponse({})
+
+    async def find(self, request: Request) -> Response:
+        """List the declarations with some letters in their names."""
+        session, text = self._session(request), (await form_of(request)).get("text", "")
+        found = list(session.editing.answers.search(text)) if text else []
+        values = {"text": text, "found": found, "bench": self.workbench, "query": request.query_params}
+        return _page(request, "find.html", values)
+
     async def receive(self, request: Request) -> Response:
         try:
-            self.sessions.receive(_session(request), (await request.body()).decode())
-        except ValueError as error:
+            self.sessions.receive(self._session(request), (await request.body()).decode())
+        except (ValueError, RecursionError) as error:
             raise HTTPException(400, str(error)) from None
         return Response(status_code=202)
 
     async def events(self, request: Request) -> Response:
         headers = {"x-accel-buffering": "no"}
-        return StreamingResponse(
-            self.sessions.events(_session(request)), media_type="text/event-stream", headers=headers
-        )
-
-
-def _session(request: Request) -> str:
-    id = request.query_params.get("session", "")
-    if not re.fullmatch("[A-Za-z0-9_-]{16,64}", id):
-        raise HTTPException(400, "want the name of a session")
-    return id
+        events = self.sessions.events(self._session(request))
+        return StreamingResponse(events, media_type="text/event-stream", headers=headers)
 
 
 def _hash(place: str, choice: Mapping[str, str | Sequence[str]] = {}) -> str:
     """Return the part of the page's address that leads to a place, with what is at hand from then on."""
     return urlencode({"at": place, **choice}, doseq=True, safe="/:")
-
-
-async def _form(request: Request) -> dict[str, str]:
-    """Return the texts that a request gives: in its address, or in its form."""
-    pairs = (await request.form() if request.method == "POST" else request.query_params).items()
-    return {key: value for key, value in pairs if isinstance(value, str)}
-
-
-def _json(data: bytes) -> Json:
-    try:
-        found: Json = json_in(data.decode())
-    except (ValueError, RecursionError):
-        raise HTTPException(400, "no JSON") from None
-    return found
 
 
 def _digest(text: str) -> str:

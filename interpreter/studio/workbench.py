@@ -10,8 +10,9 @@ import os
 import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from urllib.parse import quote
 
 from msgspec import Struct
 
@@ -98,6 +99,17 @@ class Workbench:
                     return shipped, False
         raise Refused("there is no file `{name}`{hint}", name=_shown(name), hint=did_you_mean(name, self.files()))
 
+    def own(self, name: str) -> str:
+        """Return the name of an existing file of the author. Raises :class:`Refused` for a shipped one."""
+        if not self.find(name)[1]:
+            raise Refused("`{name}` is shipped and can only be read", name=_shown(name))
+        return name
+
+    def link(self, path: Path, line: int) -> str:
+        """Return the part of the page's address that leads to a line of a file; empty if it cannot be opened."""
+        name = self.address_of(path)
+        return f"#at={quote(name)}:{line}" if name is not None else ""
+
     # --- files
 
     def files(self) -> list[str]:
@@ -132,9 +144,8 @@ class Workbench:
             raise Refused("`{name}`: the text has letters that no file can have", name=_shown(name)) from None
         if len(data) > MAX_BYTES:
             raise _too_large(name)
-        is_link = path.is_symlink()  # then the file that it leads to is written
-        path = resolved(path) if is_link else path
-        try:
+        path = resolved(path) if path.is_symlink() else path  # the file that a link leads to is written
+        with _telling("write", name):
             path.parent.mkdir(parents=True, exist_ok=True)
             beside = path.with_name(f".{secrets.token_hex(8)}.new")
             try:
@@ -144,35 +155,24 @@ class Workbench:
                 beside.replace(path)
             finally:
                 beside.unlink(missing_ok=True)
-        except OSError as error:
-            raise _failed("write", name, error) from None
         self._changed(path)
 
     def remove(self, name: str) -> None:
         """Remove a file, and the folders that are empty then."""
-        path, own = self.find(name)
-        if not own:
-            raise Refused("`{name}` is shipped and can only be read", name=_shown(name))
-        try:
+        path = self.path(self.own(name))
+        with _telling("remove", name):
             path.unlink()
-        except OSError as error:
-            raise _failed("remove", name, error) from None
         self._tidy(path)
         self._changed(path)
 
     def rename(self, old: str, new: str) -> None:
         """Move a file. Raises :class:`Refused` if the new name is taken."""
-        path, own = self.find(old)
-        place = self.path(new)
-        if not own:
-            raise Refused("`{name}` is shipped and can only be read", name=_shown(old))
+        path, place = self.path(self.own(old)), self.path(new)
         if place.exists() or place.is_symlink():
             raise Refused("there is a file `{name}` already", name=_shown(new))
-        try:
+        with _telling("rename", old):
             place.parent.mkdir(parents=True, exist_ok=True)
             path.rename(place)
-        except OSError as error:
-            raise _failed("rename", old, error) from None
         self._tidy(path)
         self._changed(path, place)
 
@@ -308,6 +308,10 @@ def _too_large(name: str) -> Refused:
     return Refused("`{name}` is too large, want at most {most} MB", name=_shown(name), most=MAX_BYTES // 1024 // 1024)
 
 
-def _failed(what: str, name: str, error: OSError) -> Refused:
-    reason = (error.strerror or str(error)).lower()
-    return Refused("cannot {what} `{name}`: {reason}", what=what, name=_shown(name), reason=reason)
+@contextmanager
+def _telling(what: str, name: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise Refused("cannot {what} `{name}`: {reason}", what=what, name=_shown(name), reason=reason) from None

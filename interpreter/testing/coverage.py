@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
+from interpreter.base.plain_data import grouped
 from interpreter.base.source import Span
 from interpreter.base.yaml_values import words
 from interpreter.engine.citations import Citation, citations_of
@@ -151,12 +152,8 @@ def rulebooks_of(
 
 def rulebooks_named(shelf: Shelf) -> dict[str, list[Document]]:
     """Return the rulebooks named by readable files of a shelf, each with the files that name it."""
-    books: dict[str, list[Document]] = {}
-    for kind in KINDS:
-        for document in shelf.documents(kind):
-            for scalar in words(document.head.rulebook):
-                books.setdefault(scalar.text, []).append(document)
-    return books
+    documents = (document for kind in KINDS for document in shelf.documents(kind))
+    return grouped((scalar.text, document) for document in documents for scalar in words(document.head.rulebook))
 
 
 def _can_follow(shelf: Shelf, book: str) -> list[str]:
@@ -207,10 +204,8 @@ def cover(
         raise RulesetError(errors)
     suite = suite or suite_of(shelf=shelf)
     played = [form for ruleset in rulesets for form in suite.forms(ruleset)]
-    cited: dict[str, list[Citation]] = {}
-    for citation in (citation for ruleset in played for citation in citations_of(ruleset)):
-        for id in citation.cites:
-            cited.setdefault(id, []).append(citation)
+    citations = (citation for ruleset in played for citation in citations_of(ruleset))
+    cited = grouped((id, citation) for citation in citations for id in citation.cites)
     ids = {ruleset.id for ruleset in rulesets}
     own_scenarios = [scenario for scenario in suite.scenarios if not ids.isdisjoint(scenario.passes_for)]
     proved: frozenset[str] | None = None

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from msgspec.structs import replace
 
+from interpreter.base.plain_data import grouped
 from interpreter.engine.citations import Citation
 from interpreter.engine.game import Ruleset
 from interpreter.language import core
@@ -73,10 +74,7 @@ def _parts(citation: Citation, model: Model) -> Iterator[_Part]:
 def watched(ruleset: Ruleset, citations: Iterable[Citation], recorded: set[str]) -> Ruleset:
     """Return a copy of the ruleset that adds the keys of citations to ``recorded`` when they are exercised."""
     model = ruleset.model
-    keys: dict[_Part, list[str]] = {}
-    for citation in citations:
-        for part in _parts(citation, model):
-            keys.setdefault(part, []).append(key_of(citation))
+    keys = grouped((part, key_of(citation)) for citation in citations for part in _parts(citation, model))
 
     def noted(value: core.Expression, part: _Part) -> core.Expression:
         for key in keys.get(part, ()):

@@ -15,7 +15,7 @@ from functools import partial
 from itertools import islice, zip_longest
 from typing import TypeAlias
 
-from interpreter.base.plain_data import Json
+from interpreter.base.plain_data import Json, grouped
 from interpreter.base.plurals import joined
 from interpreter.base.source import Span
 from interpreter.engine.decision import Code, Decision, Option, choice_text
@@ -445,10 +445,7 @@ def some_option(decision: Decision, draw: Draw) -> Option:
 
 
 def _by_alternative(options: Iterable[Option]) -> dict[str, list[Option]]:
-    alternatives: dict[str, list[Option]] = {}
-    for option in options:
-        alternatives.setdefault(option.do, []).append(option)
-    return alternatives
+    return grouped((option.do, option) for option in options)
 
 
 def option_span(option: Option) -> Span | None:

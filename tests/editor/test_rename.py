@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.plain_data import grouped
+from interpreter.base.remedies import fixed
 from interpreter.editor.navigation import Answers
 from interpreter.editor.rename import RefusedRename, renamable, rename
 from interpreter.editor.workspace import Desk
@@ -56,15 +58,12 @@ def test_a_node_is_renamed_with_its_links_and_all_that_names_it(isles: Path) -> 
     answers, text = Answers(desk), isles.read_text()
     for at in (text.index("New Bute"), text.index("Bute"), text.rindex("New Bute") + 6):
         assert renamable(answers, isles, at).text == "New Bute"
-    places = rename(answers, isles, text.index("Bute"), "Harbour Town")
-    by_file = {path: [each for each in places if each.path == path] for path in {each.path for each in places}}
+    by_file = grouped(rename(answers, isles, text.index("Bute"), "Harbour Town"))
     assert {path.name: len(found) for path, found in by_file.items()} == {
         "isles.yaml": 3, "family.yaml": 1, "mine.yaml": 2
     }  # fmt: skip
     for path, found in by_file.items():
-        changed = path.read_text()
-        for each in sorted(found, key=lambda each: -each.span.start):
-            changed = changed[: each.span.start] + "Harbour Town" + changed[each.span.end :]
+        changed = fixed(path.read_text(), found)
         assert changed == path.read_text().replace("New Bute", "Harbour Town")
 
 

@@ -140,9 +140,9 @@ def test_what_things_hold_is_found_and_renamed_without_its_owner() -> None:
         at = text.index(use) + len(use) - 1
         (place,) = answers.definition(path, at)
         assert place.span.start == text.index(declared)
-        places = rename(answers, path, text.index(declared), "other")
+        edits = rename(answers, path, text.index(declared), "other")
         uses = [match.start() + 1 for match in re.finditer(rf"(\.| (?={word}: {{)){word}\b", text)]
-        assert [each.span.start for each in places if each.path == path.resolve()] == uses
+        assert [each.span.start for file, each in edits if file == path.resolve()] == uses
         hover = answers.hover(path, at)
         assert hover is not None
         assert f"{use}: " in hover[0]

@@ -182,8 +182,8 @@ def test_the_studio_answers_below_its_address(tmp_path: Path) -> None:
         told = await ask(home, script.removeprefix("./"))
         assert told.status == 200
         assert told.headers["content-type"].startswith("text/javascript")
-        body = json.dumps({"name": "a.yaml", "text": "map: a\n", "before": ""}).encode()
-        assert (await ask(home, "save", "POST", body)).status == 200
+        form = {"content-type": "application/x-www-form-urlencoded"}
+        assert (await ask(home, "save", "POST", b"name=a.yaml&text=map%3A+a%0A", **form)).status == 200
         assert (tmp_path / "a.yaml").read_text() == "map: a\n"
         await home.end()
 

@@ -259,6 +259,37 @@ def test_shipped_files_are_read_and_definitions_found(chromium: Any, home: Home)
     studio.close()
 
 
+def test_names_are_found_in_all_files_and_renamed(chromium: Any, home: Home) -> None:
+    home.post("new/game", {"name": "pebbles"})
+    name = next(each for each in home.bench.files() if each.endswith("pebbles/family.yaml"))
+    studio = Page(chromium, home)
+    page = studio.page
+    studio.open(f"#at={name}:1")
+    studio.wait("#outline li")
+    page.get_by_role("button", name="Go to…").click()
+    page.locator("#ask [name=text]").fill("prepare")
+    page.keyboard.press("Enter")
+    page.locator("#ask .states a").first.click()
+    studio.wait(".cm-activeLine:has-text('prepare:')")
+    studio.wait(".cm-line:has-text('let lot') .hint:has-text(': seat')")
+    studio.line("let lot")
+    page.keyboard.press("Home")
+    for _ in "let l":
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("F2")
+    assert page.locator("#ask [name=to]").input_value() == "lot"
+    page.keyboard.insert_text("drawn")
+    page.keyboard.press("Enter")
+    studio.wait(".cm-line:has-text('order = [drawn] + clockwise(drawn)')")
+    assert "let drawn = " in home.bench.read(name)
+    assert page.locator(f"#files a[data-name='{name}'][aria-current]").count() == 1
+    page.keyboard.press("Control+z")  # with the cursor in the editor as before
+    studio.wait(".cm-line:has-text('order = [lot] + clockwise(lot)')")
+    studio.wait("#saved:has-text('saved')")
+    assert "let lot = " in home.bench.read(name)
+    studio.close()
+
+
 def test_names_that_want_to_be_html_stay_names(chromium: Any, home: Home) -> None:
     text = 'language: 2\noverlay: goofspiel/bold\ntitle: "<img src=x onerror=alert(1)>"\nover: [goofspiel]\n'
     text += "rules:\n  bold(n: <b>int</b>): {is: 1}\n"

@@ -59,7 +59,7 @@ def posted(home: Home, address: str, **how: Any) -> httpx.Response:
 
 
 def saved(home: Home, name: str, text: str, before: str = "") -> httpx.Response:
-    return posted(home, "save", content=json.dumps({"name": name, "text": text, "before": before}))
+    return posted(home, "save", data={"name": name, "text": text, "before": before})
 
 
 def test_the_page_has_no_script_and_no_style_of_its_own(home: Home) -> None:
@@ -112,8 +112,8 @@ def test_no_request_names_a_file_outside(home: Home, name: str) -> None:
 def test_requests_of_other_sites_and_wrong_ones_are_refused(home: Home) -> None:
     for address in ("save", "move", "new/map", "upload", SESSION):
         assert httpx.post(f"{home.base}/{address}", headers={"origin": "http://evil.example"}).status_code == 403
-    for data in (b"", b"[]", b"\xff", b'{"name": 1}', b"[" * 100_000):
-        assert posted(home, "save", content=data).status_code == 400
+    for data in (b"", b"[]", b"\xff", b"name=", b"[" * 100_000):
+        assert posted(home, "save", content=data).status_code == 409
     assert posted(home, "save", content=b"x" * (16 * 1024 * 1024 + 1)).status_code == 413
     assert posted(home, "new/rocket", data={}).status_code == 404
 
@@ -259,8 +259,8 @@ def test_without_a_choice_the_ruleset_of_the_first_visit_is_at_hand(home: Home) 
 class Client:
     """A page that talks with the language server."""
 
-    def __init__(self, home: Home, stream: httpx.Response) -> None:
-        self.home, self.lines = home, stream.iter_lines()
+    def __init__(self, home: Home, stream: httpx.Response, address: str = SESSION) -> None:
+        self.home, self.lines, self.address = home, stream.iter_lines(), address
         self.number = 0
 
     def events(self) -> Iterator[dict[str, Any]]:
@@ -270,12 +270,12 @@ class Client:
 
     def tell(self, method: str, **params: Any) -> None:
         message = {"jsonrpc": "2.0", "method": method, "params": params}
-        assert posted(self.home, SESSION, content=json.dumps(message)).status_code == 202
+        assert posted(self.home, self.address, content=json.dumps(message)).status_code == 202
 
     def ask(self, method: str, **params: Any) -> Any:
         self.number += 1
         message = {"jsonrpc": "2.0", "id": self.number, "method": method, "params": params}
-        assert posted(self.home, SESSION, content=json.dumps([message])).status_code == 202
+        assert posted(self.home, self.address, content=json.dumps([message])).status_code == 202
         return next(each for each in self.events() if each.get("id") == self.number)
 
 
@@ -306,6 +306,51 @@ def test_the_language_server_over_http(home: Home) -> None:
         page.tell("exit")
         symbols = page.ask("textDocument/documentSymbol", textDocument={"uri": uri})
         assert [each["name"] for each in symbols["result"]]
+
+
+def test_names_are_renamed_and_errors_mended_where_the_texts_are_still_the_same(home: Home) -> None:
+    posted(home, "new/game", data={"name": "pebbles"})
+    name = next(each for each in home.bench.files() if each.endswith("pebbles/family.yaml"))
+    text, uri = home.bench.read(name), home.bench.path(name).as_uri()
+    home.within(partial(home.bench.write, name, text.replace("\n", "\r\n")))
+    before = text[: text.index("lot = pick")]
+    place = f"line={before.count(chr(10))}&character={len(before) - before.rindex(chr(10))}"
+    names = ("lsp", "lsp/events", "rename", "fix", "find")
+    lsp, events, rename, fix, find = (f"{each}?session=another-page-4711" for each in names)
+    with httpx.stream("GET", f"{home.base}/{events}", timeout=60) as stream:
+        page = Client(home, stream, lsp)
+        page.ask("initialize", processId=None, rootUri=None, capabilities={})
+        page.tell("initialized")
+        page.tell("textDocument/didOpen", textDocument={"uri": uri, "languageId": "yaml", "version": 1, "text": text})
+        told = next(each for each in page.events() if each.get("checked"))
+        assert told["uri"] == uri
+        assert told["pieces"]["problems"].startswith("<h2>No ")
+        assert ">prepare</a>" in told["pieces"]["outline"]
+        assert 'class="hint"' in told["pieces"]["beside"]
+        assert [5, 0, len("family"), "property"] in told["marks"]
+
+        assert f'href="#at={name}:' in posted(home, find, data={"text": "prepar"}).text
+        assert "No name has" in posted(home, find, data={"text": "<b>"}).text
+        assert 'value="lot"' in home.get(f"{rename}&{place}").text
+        assert "invalid name" in posted(home, f"{rename}&{place}", data={"to": "a b"}).json()["error"]
+        assert posted(home, f"{rename}&{place}", data={"to": "drawn"}).json() == {}
+        renamed = re.sub(r"(?<!by )(?<!on: began.)\blot\b", "drawn", text)
+        assert home.bench.read(name) == renamed.replace("\n", "\r\n")
+        assert "changed meanwhile" in posted(home, f"{rename}&{place}", data={"to": "other"}).json()["error"]
+
+        wrong = renamed.replace("clockwise(", "clokwise(")
+        home.within(partial(home.bench.write, name, wrong))
+        document = {"uri": uri, "version": 2}
+        page.tell("textDocument/didChange", textDocument=document, contentChanges=[{"text": wrong}])
+        told = next(each for each in page.events() if "did you mean" in each.get("pieces", {}).get("problems", ""))
+        assert '<h2 class="error">1 error</h2>' in told["pieces"]["problems"]
+        keys = re.findall('name="key" value="([^"]+)"', told["pieces"]["problems"])
+        assert posted(home, fix, data={"key": "other"}).json() == {}
+        assert home.bench.read(name) == wrong
+        assert posted(home, fix, data={"key": keys[0]}).json() == {}
+        assert home.bench.read(name) == renamed
+    for name in home.bench.files():
+        home.within(partial(home.bench.remove, name))
 
 
 @pytest.mark.parametrize(

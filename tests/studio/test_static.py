@@ -227,7 +227,7 @@ def test_without_pyodide_the_documentation_has_no_links_to_the_studio(
 
 SAVE = """async ([files, pane, home = ""]) => {
   for (const [name, text] of files)
-    await fetch(home + "save", { method: "POST", body: JSON.stringify({ name, text, before: "" }) });
+    await fetch(home + "save", { method: "POST", body: new URLSearchParams({ name, text, before: "" }) });
   return await (await fetch(home + pane)).text();
 }"""
 ASKED = "pane/board?ruleset=tiny"

@@ -27,7 +27,7 @@ def command(stdio: bool) -> None:
       regelwerk lsp --stdio
     """
     try:
-        from interpreter.editor.server import make_server
+        from interpreter.editor.server import make_session
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol", "cattrs", "attrs"):
             raise
@@ -35,4 +35,4 @@ def command(stdio: bool) -> None:
     # private copies of the streams, which the server may close; stray prints go to stderr
     stdin, stdout = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     sys.stdout = sys.stderr
-    make_server(__version__).start_io(stdin, stdout)
+    make_session(__version__).server.start_io(stdin, stdout)

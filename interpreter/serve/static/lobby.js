@@ -4,12 +4,9 @@ const $$ = (selector, within = document) => [...within.querySelectorAll(selector
 const [search] = $$("#search");
 search?.addEventListener("input", () => {
   const words = search.value.toLowerCase().trim().split(/\s+/);
-  for (const section of $$("section:has(.offers)")) {
-    for (const offer of $$(".offer", section)) {
-      const text = `${section.querySelector("h2").textContent} ${offer.textContent}`.toLowerCase();
-      offer.hidden = !words.every((word) => text.includes(word));
-    }
-    section.hidden = !section.querySelector(".offer:not([hidden])");
+  for (const offer of $$(".offer")) {
+    const text = `${offer.closest("section").firstElementChild.textContent} ${offer.textContent}`.toLowerCase();
+    offer.hidden = !words.every((word) => text.includes(word));
   }
 });
 

@@ -69,9 +69,7 @@ function put(name, html) {
   const focused = name === "prompt" && place.contains(document.activeElement);
   Idiomorph.morph(place, html, { morphStyle: "innerHTML", ignoreActiveValue: false });
   if (focused && !place.contains(document.activeElement)) place.focus();
-  if (name === "base") place.closest(".map").classList.toggle("none", !html);
   if (name === "windows") bringIntoView();
-  if (name === "log") toEnd();
 }
 
 function bringIntoView() {
@@ -194,14 +192,13 @@ function step(node, [dx, dy]) {
     return [x + width / 2, y + height / 2];
   };
   const [x, y] = middle(node);
-  const found = $$('g.node[tabindex="0"]').map((each) => {
+  const far = (each) => {
     const [ox, oy] = middle(each);
-    const ahead = dx * (ox - x) + dy * (oy - y);
-    const aside = Math.abs(dx * (oy - y) + dy * (ox - x));
-    return { each, ahead, far: ahead + 2 * aside };
-  });
-  const ahead = found.filter((each) => each.ahead > 0).sort((a, b) => a.far - b.far);
-  ahead[0]?.each.focus();
+    const ahead = dx * (ox - x) + dy * (oy - y), aside = Math.abs(dx * (oy - y) + dy * (ox - x));
+    return ahead > 0 ? ahead + 2 * aside : Infinity;
+  };
+  const [nearest] = $$('g.node[tabindex="0"]').sort((a, b) => far(a) - far(b));
+  if (far(nearest) < Infinity) nearest.focus();
 }
 
 // Zooms the board, between its whole and eight times as large, about what can be picked, or where somebody scrolled.
@@ -215,7 +212,6 @@ function zoomBy(factor) {
   map.scrollTo(at[0] * now - map.clientWidth / 2, at[1] * now - map.clientHeight / 2);
   zoom = now;
 }
-for (const scrolls of ["pointerdown", "wheel"]) map.addEventListener(scrolls, () => (aim = null), { passive: true });
 
 // Returns the middle of the nodes of the whole board that can be picked, or null if there are none.
 function pickable() {
@@ -225,12 +221,13 @@ function pickable() {
   const middle = (low, high) => (Math.min(...each(low)) + Math.max(...each(high))) / 2 - sheet[low];
   return found.length ? [middle("left", "right"), middle("top", "bottom")] : null;
 }
-function wheel(event) {
+map.addEventListener("pointerdown", () => (aim = null));
+map.addEventListener("wheel", (event) => {
+  aim = null;
   if (!event.ctrlKey) return;
   event.preventDefault();
   zoomBy(1.1 ** -Math.sign(event.deltaY));
-}
-map.addEventListener("wheel", wheel, { passive: false });
+}, { passive: false });
 
 setInterval(() => {
   for (const each of $$("[data-until]")) {
@@ -252,17 +249,7 @@ async function turn(name, wanted) {
   if (name === "sound") beep();
 }
 function beep() {
-  if (!isOn("sound")) return;
-  const context = new AudioContext();
-  const tone = context.createOscillator();
-  const volume = context.createGain();
-  tone.frequency.value = 330;
-  volume.gain.setValueAtTime(0.12, context.currentTime);
-  volume.gain.exponentialRampToValueAtTime(0.001, context.currentTime + 0.25);
-  tone.connect(volume).connect(context.destination);
-  tone.start();
-  tone.stop(context.currentTime + 0.26);
-  tone.onended = () => context.close();
+  if (isOn("sound")) $("#beep").play().catch(() => {}); // browsers allow it after the first click
 }
 function showRules(yes, anchor) {
   const button = $("nav [data-show]");
@@ -276,15 +263,5 @@ frame.addEventListener("load", () => {
 });
 $("[data-switch=sound]").ariaPressed = stored.sound === "on";
 $("[data-switch=notify]").ariaPressed = stored.notify === "on" && window.Notification?.permission === "granted";
-
-// The log follows the game, also where its size changes, until somebody scrolls up.
-const log = $("#f-log");
-let follows = true;
-const toEnd = () => follows && (log.scrollTop = log.scrollHeight);
-log.addEventListener("scroll", () => {
-  if (log.clientHeight) follows = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
-});
-new ResizeObserver(toEnd).observe(log);
-toEnd();
 openTab();
 listen();

@@ -1,6 +1,5 @@
 // Nodes of a board are dragged, or moved by Shift and arrow keys; the server writes their coordinates.
-const sheet = document.querySelector("[data-move]");
-const said = document.getElementById("said");
+const sheet = document.querySelector("[data-move]"), said = document.getElementById("said");
 const STEP = 4, PAUSE = 600;
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 let held = null, timer = 0;
@@ -14,9 +13,9 @@ async function save(node) {
   const to = { node: node.ariaLabel, x: at(0, node.dataset.x), y: at(1, node.dataset.y) };
   const answer = await fetch(sheet.dataset.move, { method: "POST", body: JSON.stringify(to) });
   const { changed, refused } = await answer.json().catch(() => ({ refused: "The studio does not answer." }));
-  said.textContent = refused ?? `${to.node} is at ${to.x}, ${to.y} now.`;
+  said.textContent = refused;
   if (!changed) return shift(node, 0, 0);
-  if (parent !== window) parent.postMessage({ changed }, location.origin);
+  parent.postMessage({ changed }, location.origin);
   sessionStorage.focus = to.node;
   location.reload();
 }

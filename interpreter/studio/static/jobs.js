@@ -1,10 +1,9 @@
-// Shows what an event stream brings of a job, and goes to the place in a file that a page names.
-const shown = document.querySelector("[data-events]"), { go } = document.body.dataset;
-if (go) top.location.hash = new URL(go, location.href).hash;
-if (shown) {
-  const events = new EventSource(shown.dataset.events);
-  const show = ({ data }) => Idiomorph.morph(shown, JSON.parse(data), { morphStyle: "innerHTML" });
-  events.addEventListener("more", show);
-  events.addEventListener("over", show);
-  events.addEventListener("over", () => events.close());
+// Shows what is known of a job until it is over, and goes to the place in a file that a page names.
+const shown = document.querySelector("[data-job]"), { go } = document.body.dataset;
+async function look() {
+  const start = Date.now(), answer = await fetch(shown.dataset.job);
+  Idiomorph.morph(shown, await answer.text(), { morphStyle: "innerHTML" });
+  if (shown.querySelector("progress")) setTimeout(look, Math.max(200, 4 * (Date.now() - start)));
 }
+if (go) top.location.hash = new URL(go, location.href).hash;
+if (shown) look();

@@ -1,17 +1,13 @@
 // Starts the studio of a static site: a service worker (sw.js) hands requests below app/INSTANCE/ to this page's worker
-// (worker.js), which runs the application; the studio is then shown in a frame.
-const [step, bar, anyway] = ["#step", "#bar", "#anyway"].map(id => document.querySelector(id));
+// (worker.js) over a channel of that name. The worker runs the application; the studio is then shown in a frame.
+const parts = ["#step", "#bar", "#anyway", "#ended", "#again"].map(id => document.querySelector(id));
+const [step, bar, anyway, ended, again] = parts;
 const instance = crypto.randomUUID?.(), app = new URL(`app/${instance}/`, location.origin + location.pathname);
 
-function fail(text, what = "The studio cannot start") {
+function fail(text) {
   bar.remove();
   step.setAttribute("role", "alert");
-  step.textContent = `${what}: ${text}`;
-}
-
-function tell(text, done) {
-  step.textContent = text;
-  bar.value = done;
+  step.textContent = `The studio cannot start: ${text}`;
 }
 
 function begin({ sizes }, keeps) {
@@ -20,28 +16,17 @@ function begin({ sizes }, keeps) {
   worker.onmessage = ({ data }) => {
     if (data.error || data.ended) worker.terminate();
     if (data.error) return fail(data.error);
-    if (data.ended) {
-      const again = Object.assign(document.createElement("button"), { textContent: "Start again" });
-      again.onclick = () => location.reload();
-      document.body.replaceChildren(step, again);
-      const kept = "Your files are kept; this one is not read until you change it.";
-      return fail(`a text is nested too deep for this browser. ${kept}`, "Python has ended");
-    }
-    if (data.step) return tell(data.step, data.done);
+    if (data.ended) return document.body.replaceChildren(ended);
+    if (!data.ready) return void ([step.textContent, bar.value] = [data.step, data.done]);
     const frame = Object.assign(document.createElement("iframe"), { name: "studio", title: "Regelwerk studio" });
     frame.src = app + location.search + location.hash;
     document.body.replaceChildren(frame);
     onhashchange = ({ newURL }) => { frame.contentWindow.location.hash = new URL(newURL).hash; };
   };
-  navigator.serviceWorker.addEventListener("message", ({ data, source }) => {  // it asks again after it was stopped
-    if (data.wanted !== instance) return;
-    const { port1, port2 } = new MessageChannel();
-    worker.postMessage({}, [port1]);
-    source.postMessage({ home: instance }, [port2]);
-  });
-  worker.postMessage({ address: app.href.slice(0, -1), sizes, keeps });
+  worker.postMessage({ instance, address: app.href.slice(0, -1), sizes, keeps });
 }
 
+again.onclick = () => location.reload();
 try {
   if (!window.isSecureContext) throw Error("its address must begin with https:// or be localhost.");
   if (typeof WebAssembly !== "object") throw Error("this browser has no WebAssembly, or it is turned off.");

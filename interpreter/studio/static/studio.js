@@ -1,18 +1,11 @@
-// The shell of the studio: files, editor, problems, and the pane with the game. Forms and questions are dialogs that
-// the server writes; everything else that is shown comes from it as text.
+// The shell of the studio: files, editor, and the pane with the game. Lists, forms, questions, and what is known of the
+// open file come from the server as HTML.
 import * as cm from "./vendor/codemirror.js";
 
-const { Decoration, EditorState, EditorView, tags } = cm;
+const { Decoration, EditorState, EditorView } = cm;
 const $ = (selector) => document.querySelector(selector), $$ = (selector) => [...document.querySelectorAll(selector)];
-const make = (tag, properties, ...children) => {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-};
-const text = (tag, textContent, more = {}) => make(tag, { textContent, ...more });
-const button = (title, onclick, className = "small") => text("button", title, { type: "button", onclick, className });
-const here = document.body.dataset, roots = JSON.parse(here.roots), dialog = $("#ask"), problems = new Map(); // by URI
-let open = {}, fixes = []; // the file in the editor (name, uri, text, own, digest), and its quick fixes
+const here = document.body.dataset, dialog = $("#ask");
+let open = {}; // the file in the editor: its name, uri, text, own, digest, and the line that was opened
 let fresh = {}, dirty = false; // what has happened since the last edit (saved, checked); is it unsaved
 
 // --- requests
@@ -22,8 +15,6 @@ async function call(address, body) {
     ? { status, html: await answer.text() }
     : { status, html: "", ...(await answer.json()) };
 }
-const fetched = (name) => call(`file?name=${encodeURIComponent(name)}`);
-const save = (file) => call("save", JSON.stringify(file));
 const listed = (name) => $(`#files a[data-name="${CSS.escape(name ?? "")}"]`);
 const list = async () => void ($("#files").innerHTML = (await call("files")).html);
 async function ask(address, body) { // a dialog, until the answer is where to go
@@ -33,27 +24,22 @@ async function ask(address, body) { // a dialog, until the answer is where to go
     dialog.innerHTML = html || $("#refused").innerHTML;
     for (const each of $$("#ask [role=alert]:empty")) each.textContent = error;
     for (const each of $$("#ask [data-link]")) each.value = new URL(each.dataset.link, top.location).href;
-    return dialog.open || dialog.showModal();
+    if (!dialog.open) dialog.showModal();
+    return $("#ask [autofocus]")?.select();
   }
   dialog.close();
   await list();
-  if (!listed(open.name)) open.name = ""; // it was deleted
-  const to = go || `${hand()}`;
-  open.name = dirty = ""; // what was written is read again
-  await follow(to);
+  if (!listed(open.name)) open.name = dirty = null; // it was deleted
+  await (go === undefined ? show(open.name) : follow(go || `${hand()}`));
+  if (document.activeElement === document.body) view.focus();
 }
 const say = (textContent, className = "") => Object.assign($("#saved"), { textContent, className });
 
 // --- the language server
-let receive;
-const waiting = [];
-async function send(message) { // one request at a time keeps messages in order
-  if (waiting.push(message) > 1) return;
-  await null;
-  for (let count = waiting.length; count; count = waiting.length) {
-    await fetch(`lsp?session=${here.session}`, { method: "POST", body: `[${waiting.join()}]` }).catch(() => {});
-    waiting.splice(0, count);
-  }
+let receive, sending = Promise.resolve();
+function send(body) { // one request at a time keeps messages in order
+  const post = () => fetch(`lsp?session=${here.session}`, { method: "POST", body }).catch(() => {});
+  sending = sending.then(post);
 }
 const ALLOWED = "p, strong, em, code, pre, ul, ol, li, br, span, :is(h1, h2, h3, h4), hr, blockquote, table, table *";
 function clean(html) {
@@ -64,185 +50,103 @@ function clean(html) {
   }
   return body.innerHTML;
 }
-const client = new cm.LSPClient({ timeout: 30000, sanitizeHTML: clean, notificationHandlers: {
-  "textDocument/publishDiagnostics": (_, { uri, diagnostics }) => (problems.set(uri, diagnostics), tell(), true),
-  "$/regelwerk/checked": (_, { uri }) => (uri === open.uri && checked(), true),
-} });
-client.workspace.displayFile = async (uri) => (await show(nameOf(uri)), view);
-const nameOf = (uri) => {
-  const [name, base] = roots.find(([, base]) => uri.startsWith(base)) ?? ["", ""];
-  return name + decodeURIComponent(uri.slice(base.length));
-};
-const request = (method, more) =>
-  client.request(`textDocument/${method}`, { textDocument: { uri: open.uri }, ...more });
-const lineOf = ({ range }) => range.start.line;
-const place = (name, line) => `#at=${encodeURIComponent(name).replaceAll("%2F", "/")}:${line + 1}`;
-const link = (title, name, line) => text("a", title, { href: place(name, line) });
+const client = new cm.LSPClient({ timeout: 30000, sanitizeHTML: clean });
+client.workspace.displayFile = async (uri) => (await show(uri), view);
 
-async function checked() { // shows what there is to know about a file when it has been checked
-  settle("checked");
-  const { uri } = open, range = { start: position(0), end: position(view.state.doc.length) };
-  const [actions, lenses, tokens, symbols] = await Promise.all([
-    request("codeAction", { range, context: { diagnostics: problems.get(uri) ?? [] } }),
-    ...["codeLens", "semanticTokens/full", "documentSymbol"].map((method) => request(method)),
-  ].map((answer) => answer.catch(() => null)));
+// --- what is known of the open file
+class Piece extends cm.WidgetType { // an element that the server has written
+  eq = ({ element }) => element.isEqualNode(this.element);
+  toDOM = () => this.element.cloneNode(true);
+}
+function pieceOf(element) {
+  const block = element.className === "lens", widget = Object.assign(new Piece(), { element });
+  return Decoration.widget({ widget, block, side: block ? -1 : 1 }).range(offset(JSON.parse(element.dataset.at)));
+}
+function markOf([line, start, end, kind]) { // the kind of a word
+  const from = offset([line, start]), to = offset([line, end]);
+  return from < to ? [Decoration.mark({ class: `sem-${kind}` }).range(from, to)] : [];
+}
+function problemOf({ dataset: { at, end }, className: severity, children }) {
+  const [from, to] = [at, end].map((place) => offset(JSON.parse(place))), [, , message, ...fixes] = children;
+  const actions = fixes.map((fix) => ({ name: fix.textContent, apply: () => fix.click() }));
+  return { from, to: Math.max(from, to), severity, message: message.textContent, actions };
+}
+function tell({ uri, checked, pieces, marks }) {
   if (uri !== open.uri) return;
-  fixes = (actions ?? []).filter((each) => each.edit);
-  const found = [...lensesOf(lenses ?? []), ...marksOf(tokens?.data ?? [])];
+  for (const [id, html] of Object.entries(pieces)) $(`#${id}`).innerHTML = html;
+  view.dispatch(cm.setDiagnostics(view.state, $$("#problems [data-at]").map(problemOf)));
+  if ($("#problems .error")) happened("error");
+  if (!checked) return;
+  const found = [...[...$("#beside").content.children].map(pieceOf), ...marks.flatMap(markOf)];
   view.dispatch({ effects: draw.of(Decoration.set(found, true)) });
-  $("#outline").replaceChildren(text("h2", "Outline"), outline(symbols ?? []));
-  tell();
+  settle("checked");
 }
-const outline = (symbols) => make("ul", {}, ...symbols.map(({ name, selectionRange, children }) => {
-  const below = children?.length ? [outline(children)] : [];
-  return make("li", {}, link(name, open.name, selectionRange.start.line), ...below);
-}));
-class Lens extends cm.WidgetType {
-  eq = ({ key }) => key === this.key;
-  toDOM = () => make("div", { className: "lens" }, ...this.commands.map(({ title, command, arguments: given = [] }) =>
-    RUN[command] ? button(title, () => RUN[command](...given)) : text("span", title)));
-}
-const RUN = {
-  "regelwerk.run": (_, scenario) => pane("scenarios", { scenario }),
-  "regelwerk.show": (name) => pane(name),
-  "regelwerk.go": (to) => location.assign(place(nameOf(to.uri), lineOf(to))),
-};
-function lensesOf(lenses) {
-  const lines = Map.groupBy(lenses.filter((each) => each.command), lineOf);
-  return [...lines].map(([line, each]) => {
-    const commands = each.map(({ command }) => command);
-    const widget = Object.assign(new Lens(), { commands, key: JSON.stringify(commands) });
-    return Decoration.widget({ widget, block: true, side: -1 }).range(offset({ line, character: 0 }));
-  });
-}
-function marksOf(data) {
-  const types = client.serverCapabilities.semanticTokensProvider.legend.tokenTypes, marks = [];
-  for (let i = 0, line = 0, character = 0; i < data.length; i += 5) {
-    [line, character] = data[i] ? [line + data[i], data[i + 1]] : [line, character + data[i + 1]];
-    const from = offset({ line, character }), to = offset({ line, character: character + data[i + 2] });
-    if (from < to) marks.push(Decoration.mark({ class: `sem-${types[data[i + 3]]}` }).range(from, to));
-  }
-  return marks;
-}
-
-// --- problems
-const WORST = ["", "error", "warning", "info", "hint"];
-const errors = () => [...problems.values()].flat().filter(({ severity }) => severity === 1).length;
-const key = ({ message, range }) => JSON.stringify([message, range]);
-const mendsOf = (problem) => fixes
-  .filter(({ diagnostics }) => diagnostics?.some((each) => key(each) === key(problem)))
-  .map(({ title, edit }) => ({ name: title, apply: () => apply(edit) }));
-function tell() {
-  const found = [...problems].flatMap(([uri, each]) => each.map((problem) => ({ ...problem, uri })));
-  const far = ({ uri }) => uri !== open.uri;
-  found.sort((a, b) => far(a) - far(b) || a.severity - b.severity || lineOf(a) - lineOf(b));
-  view.dispatch(cm.setDiagnostics(view.state, (problems.get(open.uri) ?? []).map((problem) => {
-    const { range: { start, end }, severity, message } = problem;
-    return { from: offset(start), to: offset(end), severity: WORST[severity], message, actions: mendsOf(problem) };
-  })));
-  const none = found.length ? "No errors, some advice" : "No problems", count = errors();
-  const title = count ? `${count} ${count === 1 ? "error" : "errors"}` : none;
-  $("#problems").replaceChildren(text("h2", title), make("ul", {}, ...found.slice(0, 200).map((problem) => {
-    const name = nameOf(problem.uri), line = lineOf(problem), title = `${name.split("/").pop()}:${line + 1}`;
-    const parts = [link(title, name, line), text("code", problem.code ?? ""), text("span", problem.message)];
-    const mends = mendsOf(problem).map((mend) => button(mend.name, mend.apply, "small fix"));
-    return make("li", { className: WORST[problem.severity] }, ...parts, ...mends);
-  })));
-  if (count) happened("error");
-}
-async function apply({ changes = {} }) {
-  for (const [uri, edits] of Object.entries(changes)) {
-    const file = uri === open.uri ? null : await fetched(nameOf(uri));
-    const state = file ? EditorState.create({ doc: file.text }) : view.state, at = (place) => offset(place, state.doc);
-    const spec = edits.map(({ range, newText }) => ({ from: at(range.start), to: at(range.end), insert: newText }));
-    const done = state.update({ changes: spec });
-    if (!file) view.dispatch(done);
-    else if (file.own) await save({ name: nameOf(uri), text: done.state.sliceDoc(), before: file.digest });
-  }
-  view.focus();
-}
+const mend = () => $(`#problems [data-at^="[${position().line},"] .fix`)?.click() ?? true; // the first of the line
 
 // --- the editor
-const offset = ({ line, character }, doc = view.state.doc) => {
-  const { from, to } = doc.line(Math.min(line + 1, doc.lines));
+function offset([line, character = 0]) {
+  const { doc } = view.state, { from, to } = doc.line(Math.min(line + 1, doc.lines));
   return Math.min(from + character, to);
-};
-const position = (at, { number, from } = view.state.doc.lineAt(at)) => ({ line: number - 1, character: at - from });
+}
+function position() { // of the cursor
+  const { doc, selection: { main: { head } } } = view.state, { number, from } = doc.lineAt(head);
+  return { line: number - 1, character: head - from };
+}
 const draw = cm.StateEffect.define(), drawn = cm.StateField.define({
   create: () => Decoration.none,
   update: (set, { changes, effects }) => effects.find((each) => each.is(draw))?.value ?? set.map(changes),
   provide: (field) => EditorView.decorations.from(field),
 });
-const colours = cm.HighlightStyle.define([
-  { tag: [tags.propertyName, tags.definition(tags.propertyName)], class: "hl-key" },
-  { tag: tags.comment, class: "hl-comment" },
-  { tag: [tags.string, tags.content, tags.attributeValue], class: "hl-text" },
-  { tag: [tags.keyword, tags.number, tags.bool], class: "hl-word" },
-]);
-function rename() {
-  const { head } = view.state.selection.main, word = view.state.wordAt(head);
-  const newName = word && prompt("New name", view.state.sliceDoc(word.from, word.to));
-  if (!newName) return true;
-  client.sync();
-  const renamed = request("rename", { position: position(head), newName });
-  return renamed.then((edit) => edit && apply(edit), ({ message }) => say(message, "bad"));
-}
-function mend() { // the first quick fix of the line
-  const { line } = position(view.state.selection.main.head);
-  const [fix] = (problems.get(open.uri) ?? []).filter((each) => lineOf(each) === line).flatMap(mendsOf);
-  return Boolean(fix?.apply());
-}
+const rename = () => Boolean(ask(`rename?${new URLSearchParams({ session: here.session, ...position() })}`));
 const plain = [EditorView.lineWrapping, EditorView.contentAttributes.of({ "aria-label": "Text of the file" })];
-plain.push(EditorView.cspNonce.of(here.nonce));
+plain.push(EditorView.cspNonce.of(here.nonce), cm.basicSetup);
 const keys = [{ key: "F2", run: rename }, { key: "Mod-.", run: mend }, { key: "Shift-Alt-f", run: cm.formatDocument }];
 keys.push(cm.indentWithTab, ...cm.jumpToDefinitionKeymap, ...cm.findReferencesKeymap);
 const jumps = ({ ctrlKey, metaKey }) => void ((ctrlKey || metaKey) && setTimeout(cm.jumpToDefinition, 0, view));
 const usual = [
-  cm.keymap.of(keys), cm.basicSetup, cm.yaml(), cm.syntaxHighlighting(colours), drawn, cm.serverCompletion(),
-  cm.hoverTooltips(), EditorView.updateListener.of(({ docChanged }) => docChanged && edited()),
+  cm.keymap.of(keys), cm.yaml(), cm.syntaxHighlighting(cm.classHighlighter), drawn,
+  cm.serverCompletion(), cm.hoverTooltips(), EditorView.updateListener.of(({ docChanged }) => docChanged && edited()),
   EditorView.domEventHandlers({ mousedown: jumps }),
 ];
 const view = new EditorView({ parent: $("#editor"), extensions: plain });
 
-async function show(name, line, query) { // the empty name: what one can do without a file
-  if (dirty && name !== open.name) await stored();
-  const file = name ? await fetched(name) : { text: "", digest: "" };
+async function show(wanted, line = 0, query = new URLSearchParams()) { // the empty name: what one can do without a file
+  if (dirty && wanted !== open.name) await stored();
+  const file = wanted ? await call(`file?name=${encodeURIComponent(wanted)}`) : { name: "", text: "", digest: "" };
   if (file.error) return keep(), say(file.error, "bad");
-  const isOther = name !== open.name || (!dirty && file.digest !== open.digest); // or a pane has written it
-  if (isOther) {
-    if (name && !listed(name)) await list();
-    [open, fixes, fresh] = [{ ...file, name }, [], {}];
-    problems.clear();
-    const ends = EditorState.lineSeparator.of(file.text.includes("\r\n") ? "\r\n" : "\n");
-    const own = [ends, EditorState.readOnly.of(!file.own), plain, name ? [client.plugin(file.uri, "yaml"), usual] : []];
-    view.setState(EditorState.create({ doc: file.text, extensions: own }));
-    $("#none").hidden = $("#name").textContent = name;
-    for (const each of $$("#problems, #outline")) each.replaceChildren();
-    say(file.own || !name ? "" : "shipped, to read");
-    for (const each of $$("#files a[data-name]")) each.ariaCurrent = each.dataset.name === name ? "true" : null;
-  }
+  const isOther = file.name !== open.name;
+  if (isOther) await load(file);
+  else if (!dirty && file.digest !== open.digest) read(file);
+  for (const each of $$("#files a[data-name]")) each.ariaCurrent = each.dataset.name === open.name ? "true" : null;
   open.line = line;
   if (line) reveal(line); // before the rulesets are here, so that a key that is pressed meanwhile goes there
   if (query.has("ruleset")) await choose(query, { kept: 1 });
   else if (isOther) await choose();
   keep();
 }
+async function load(file) {
+  const { name, text, own, uri } = file, ends = EditorState.lineSeparator.of(text.includes("\r\n") ? "\r\n" : "\n");
+  if (name && !listed(name)) await list();
+  [open, fresh] = [file, {}];
+  const extensions = [ends, EditorState.readOnly.of(!own), name ? [client.plugin(uri, "yaml"), usual] : [], plain];
+  view.setState(EditorState.create({ doc: text, extensions }));
+  $("#none").hidden = $("#name").textContent = name;
+  for (const each of $$("#problems, #outline")) each.replaceChildren();
+  say(own || !name ? "" : "shipped, to read");
+}
+function read({ text, digest }) { // what was written elsewhere becomes an edit, which can be undone
+  const now = text.replaceAll("\r\n", "\n"), changes = cm.diff(view.state.doc.toString(), now);
+  open.digest = digest;
+  const edit = ({ fromA: from, toA: to, fromB, toB }) => ({ from, to, insert: now.slice(fromB, toB) });
+  view.dispatch({ changes: changes.map(edit) });
+}
 function reveal(line) {
-  const anchor = offset({ line: line - 1, character: 0 });
+  const anchor = offset([line - 1]);
   view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: "center" }) });
   turn("edit");
   if (!dialog.open) view.focus();
 }
-let timer, syncing, saving, written = false;
-addEventListener("message", async ({ data, origin }) => { // a pane has written a file
-  if (origin !== location.origin || data?.changed !== open.name || dirty) return;
-  const file = await fetched(open.name), old = view.state.doc.toString(), now = file.text.replaceAll("\r\n", "\n");
-  let from = 0, end = 0;
-  while (from < old.length && old[from] === now[from]) from++;
-  while (end < Math.min(old.length, now.length) - from && old.at(-1 - end) === now.at(-1 - end)) end++;
-  [open.digest, written] = [file.digest, true];
-  view.dispatch({ changes: { from, to: old.length - end, insert: now.slice(from, now.length - end) } });
-});
+let timer, syncing, saving, written = false; // has the pane written what is read
 function edited() {
   [dirty, fresh] = [true, {}];
   say("…");
@@ -250,13 +154,15 @@ function edited() {
   syncing = setTimeout(() => client.sync(), 40);
   timer = setTimeout(stored, 150);
 }
-const edition = (is_sure) => ({ name: open.name, text: view.state.sliceDoc(), before: is_sure ? "" : open.digest });
+function edition(is_sure) {
+  return new URLSearchParams({ name: open.name, text: view.state.sliceDoc(), before: is_sure ? "" : open.digest });
+}
 function stored(is_sure = false) { // one after the other
   clearTimeout(timer);
   return saving = Promise.resolve(saving).then(async () => {
     if (!dirty) return; // another file is open now
     const { doc } = view.state, failed = () => ({ error: "not saved: no answer" });
-    const { status, error, digest } = await save(edition(is_sure)).catch(failed);
+    const { status, error, digest } = await call("save", edition(is_sure)).catch(failed);
     if (status === 412 && confirm(`${error} Keep the text that is here?`)) return void setTimeout(stored, 0, true);
     if (status === 412) return open.digest = dirty = "", follow();
     if (error) return say(error, "bad"), timer = setTimeout(stored, 2000);
@@ -269,7 +175,7 @@ function stored(is_sure = false) { // one after the other
 }
 function settle(what) { // when a text is saved and has no errors, the pane shows what it means
   fresh[what] = true;
-  if (!fresh.saved || !fresh.checked || errors()) return;
+  if (!fresh.saved || !fresh.checked || $("#problems .error")) return;
   fresh = {};
   if (written) return void (written = false); // the pane shows it already
   happened("clean");
@@ -316,6 +222,11 @@ $("#pane").onload = ({ target }) => { // a pane may lead to another one
   if (name) mark(name);
   if (isLive()) happened("table");
 };
+addEventListener("message", async ({ data, origin }) => { // a pane has written a file
+  if (origin !== location.origin || data?.changed !== open.name || dirty) return;
+  written = true;
+  await show(open.name);
+});
 function turn(to) {
   here.view = to;
   for (const each of $$("[data-to]")) each.ariaPressed = each.dataset.to === to;
@@ -337,16 +248,14 @@ const DO = {
   begin: () => visit(1),
   keys: () => $("#keys").showModal(),
   format: () => cm.formatDocument(view),
-  async copy() {
-    await navigator.clipboard.writeText($("#ask [data-link]").value);
-    $("#ask [role=status]").textContent = "copied";
-  },
+  copy: () => navigator.clipboard.writeText($("#ask [data-link]").value)
+    .then(() => ($("#ask [role=status]").textContent = "copied")),
 };
 addEventListener("click", ({ target }) => {
-  const { ask: address, choice, do: what, pane: name, to } = target.closest("button")?.dataset ?? {};
+  const { ask: address, choice, do: what, pane: name, show, scenario, to } = target.closest("button")?.dataset ?? {};
   if (address) ask(choice ? `${address}?${hand()}` : address);
   if (what) DO[what]();
-  if (name) pane(name);
+  if (name || show) pane(name ?? show, scenario && { scenario });
   if (to) turn(to);
 });
 addEventListener("submit", (event) => {
@@ -381,23 +290,23 @@ addEventListener("drop", async (event) => {
   await ask(kept.files[0].name.endsWith(".zip") ? "upload" : `new/map?${chosen}`);
   $("#ask input[type=file]").files = kept.files;
 }, true);
-addEventListener("pagehide", () => dirty && navigator.sendBeacon("save", JSON.stringify(edition(false))));
+addEventListener("pagehide", () => dirty && navigator.sendBeacon("save", edition(false)));
 async function follow(to = location.hash.slice(1)) { // goes where an address says; what it leaves out stays
-  const query = new URLSearchParams(to), form = new FormData(), pack = query.get("pack");
+  const query = new URLSearchParams(to), pack = query.get("pack");
   const [, name, line] = (query.get("at") ?? "").match(/^(.*?)(?::(\d+))?$/);
   for (const each of $$("dialog[open]")) each.close();
   if (!pack) return show(name, Number(line ?? 0), query);
   query.delete("pack");
-  form.set("pack", pack);
-  form.set("go", query);
-  await ask("upload", form);
+  await ask("upload", new URLSearchParams({ pack, go: query }));
 }
 addEventListener("hashchange", () => { // one after the other
   const to = (heard = location.hash).slice(1);
   going = Promise.resolve(going).then(() => follow(to));
 });
-new EventSource(`lsp/events?session=${here.session}`).addEventListener("begin", ({ target, data }) => {
-  target.onmessage = (message) => receive(message.data);
+const events = new EventSource(`lsp/events?session=${here.session}`);
+events.onmessage = ({ data }) => receive(data);
+events.addEventListener("shown", ({ data }) => tell(JSON.parse(data)));
+events.addEventListener("begin", ({ data }) => {
   if (client.connected && data === "true") client.disconnect(); // the server has begun anew
   if (!client.connected) client.connect({ send, subscribe: (heard) => (receive = heard), unsubscribe() {} });
 });

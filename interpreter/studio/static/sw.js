@@ -3,7 +3,6 @@ const SITE = location.search, ROOT = new URL("./", location).href, APP = new URL
 const FIRST = ["", "start.js", "start.css", "site.json"].map(name => ROOT + name);  // these tell of a new version
 const TYPES = { wasm: "application/wasm", mjs: "text/javascript", zip: "application/zip" };  // of files that are packed
 const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'";
-const PATIENCE = 5_000, homes = new Map();  // of each instance the port of its worker, and its page
 
 addEventListener("install", event => {
   skipWaiting();
@@ -13,15 +12,6 @@ addEventListener("activate", event => event.waitUntil((async () => {
   for (const name of await caches.keys()) if (name !== SITE) await caches.delete(name);
   await clients.claim();
 })()));
-addEventListener("message", ({ data, source, ports: [port] }) => homes.set(data.home, { port, page: source.id }));
-
-async function homeOf(instance) {
-  if (homes.has(instance) && !await clients.get(homes.get(instance).page)) homes.delete(instance);
-  if (!homes.has(instance))
-    for (const page of await clients.matchAll({ type: "window" })) page.postMessage({ wanted: instance });
-  for (let left = PATIENCE; left && !homes.has(instance); left -= 20) await new Promise(go => setTimeout(go, 20));
-  return homes.get(instance)?.port;
-}
 
 function closed(port, pieces) {
   port.close();
@@ -30,22 +20,24 @@ function closed(port, pieces) {
   } catch {} // nobody reads it any more
 }
 async function answered(request) {
-  const home = await homeOf(new URL(request.url).pathname.slice(APP.length).split("/")[0]);
-  if (!home) return request.mode === "navigate" ? Response.redirect(ROOT) : new Response("", { status: 503 });
-  const { port1, port2 } = new MessageChannel(), { method, headers } = request;
+  const [instance] = new URL(request.url).pathname.slice(APP.length).split("/"), id = crypto.randomUUID();
+  const lives = (await navigator.locks.query()).held.some(({ name }) => name === instance);  // its worker has the lock
+  if (!lives) return request.mode === "navigate" ? Response.redirect(ROOT) : new Response("", { status: 503 });
+  const home = new BroadcastChannel(instance), port = new BroadcastChannel(id), { method, headers } = request;
   const body = new Uint8Array(await request.arrayBuffer());
   return new Promise(go => {
     let pieces;
-    const cancel = () => port1.postMessage("cancel");
+    const cancel = () => port.postMessage("cancel");
     const stream = new ReadableStream({ start: each => void (pieces = each), cancel });
-    port1.onmessage = ({ data: { head, piece } }) => {
+    port.onmessage = ({ data: { head, piece } }) => {
       if (piece) return pieces.enqueue(piece);
-      if (!head) return closed(port1, pieces);
+      if (!head) return closed(port, pieces);
       const [status, headers] = JSON.parse(head), to = new Headers(headers).get("location");
       const answer = [204, 205, 304].includes(status) ? null : stream;
       go(to ? Response.redirect(to, status) : new Response(answer, { status, headers }));
     };
-    home.postMessage({ method, url: request.url.replace(/#.*/, ""), headers: [...headers], body }, [port2]);
+    home.postMessage({ id, method, url: request.url.replace(/#.*/, ""), headers: [...headers], body });
+    home.close();
   });
 }
 

@@ -23,7 +23,7 @@ async function loaded(sizes, tell) {
 
 const synced = reading => new Promise((go, fail) => files.syncfs(reading, error => error ? fail(error) : go()));
 
-async function begin({ address, sizes, keeps: wanted }) {
+async function begin({ instance, address, sizes, keeps: wanted }) {
   const tell = (step, done) => postMessage({ step, done });
   const parts = await loaded(sizes, tell);
   tell("Starting Python …", 0.6);
@@ -49,13 +49,15 @@ async function begin({ address, sizes, keeps: wanted }) {
   tell("Starting the studio …", 0.9);
   home = await python.pyimport("interpreter.studio.in_browser").begin(address);
   if (keeps) await synced(false);
-  postMessage({ ready: true });
+  new BroadcastChannel(instance).onmessage = answer;
+  navigator.locks.request(instance, () => new Promise(() => postMessage({ ready: true })));
 }
 
-function answer({ data: { method, url, headers, body }, ports: [port] }) {
-  const tell = (what, value) => {
+function answer({ data: { id, method, url, headers, body } }) {
+  const port = new BroadcastChannel(id), tell = (what, value) => {
     port.postMessage({ [what]: value?.toJs?.() ?? value });
-    if (what === "end" && keeps && method === "POST") {
+    if (what === "end") port.close();
+    if (what === "end" && keeps && method === "POST" && !url.includes("/lsp?")) {
       clearTimeout(saving);
       saving = setTimeout(() => synced(false).catch(error => console.error(error)), SAVED);
     }
@@ -64,10 +66,7 @@ function answer({ data: { method, url, headers, body }, ports: [port] }) {
   port.onmessage = () => cancel();
 }
 
-onmessage = ({ data, ports: [port] }) => {
-  if (port) port.onmessage = answer;
-  else begin(data).catch(error => {
-    console.error(error);
-    postMessage({ error: String(error.message ?? error).trim().split("\n").pop() });
-  });
-};
+onmessage = ({ data }) => begin(data).catch(error => {
+  console.error(error);
+  postMessage({ error: String(error.message ?? error).trim().split("\n").pop() });
+});

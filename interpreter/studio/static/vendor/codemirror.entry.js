@@ -3,9 +3,10 @@ export { basicSetup } from "codemirror";
 export { EditorState, StateEffect, StateField } from "@codemirror/state";
 export { Decoration, EditorView, keymap, WidgetType } from "@codemirror/view";
 export { indentWithTab } from "@codemirror/commands";
-export { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
+export { syntaxHighlighting } from "@codemirror/language";
 export { setDiagnostics } from "@codemirror/lint";
-export { tags } from "@lezer/highlight";
+export { diff } from "@codemirror/merge";
+export { classHighlighter } from "@lezer/highlight";
 export { yaml } from "@codemirror/lang-yaml";
 export {
   findReferencesKeymap, formatDocument, hoverTooltips, jumpToDefinition, jumpToDefinitionKeymap, LSPClient,
