@@ -2,8 +2,8 @@
 const shown = document.querySelector("[data-job]"), { go } = document.body.dataset;
 async function look() {
   const start = Date.now(), answer = await fetch(shown.dataset.job);
-  Idiomorph.morph(shown, await answer.text(), { morphStyle: "innerHTML" });
-  if (shown.querySelector("progress")) setTimeout(look, Math.max(200, 4 * (Date.now() - start)));
+  if (answer.ok) Idiomorph.morph(shown, await answer.text(), { morphStyle: "innerHTML" });
+  if (answer.ok && shown.querySelector("progress")) setTimeout(look, Math.max(200, 4 * (Date.now() - start)));
 }
 if (go) top.location.hash = new URL(go, location.href).hash;
 if (shown) look();
