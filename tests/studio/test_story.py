@@ -100,7 +100,7 @@ def test_the_first_picture_of_the_readme_is_what_the_studio_looks_like(tmp_path:
     assert re.findall(r"!\[.*?\]\((.*?)\)", readme)[0] == "docs/images/studio.png"
 
 
-SHORT = '\ntables:\n  end_cites: {amends: power-grid, cells: {"2": 3, "3": 3, "4": 3, "5": 3, "6": 3}}\n'
+SHORT = '\ntables:\n  end_cites: {amends: power-grid, cells: {"2": 2, "3": 2, "4": 2, "5": 2, "6": 2}}\n'
 """A short game, with a name that is misspelt."""
 
 
