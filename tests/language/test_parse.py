@@ -512,6 +512,7 @@ def test_the_grammar_has_no_collisions() -> None:
     assert grammar(strict=True).terminals
 
 
+@pytest.mark.skipif(sys.platform == "emscripten", reason="a browser has no threads")
 def test_threads_parse_at_the_same_time() -> None:
     """An editor checks texts while a page loads others."""
     before = sys.getswitchinterval()

@@ -141,7 +141,7 @@ function read({ text, digest }) { // what was written elsewhere becomes an edit,
   view.dispatch({ changes: changes.map(edit) });
 }
 function reveal(line) {
-  const anchor = offset([line - 1]);
+  const anchor = offset([line - 1, view.state.doc.line(Math.min(line, view.state.doc.lines)).text.search(/\S|$/)]);
   view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: "center" }) });
   turn("edit");
   if (!dialog.open) view.focus();
