@@ -39,7 +39,9 @@ class Suite:
     load: Load = load
     """Load a ruleset by id, with overlays. Raises :class:`RulesetError`."""
     _rulesets: dict[tuple[str, str, tuple[str, ...]], Ruleset] = field(default_factory=dict)
-    _over: dict[str, list[str]] = field(default_factory=dict)
+    _over: dict[tuple[object, ...], list[str]] = field(default_factory=dict)
+    _parts: dict[str, dict[str, tuple[set[str], list[Document]]]] = field(default_factory=dict)
+    """Ids and files of each ruleset, by the first folder of its shelf."""
     _excluded: dict[tuple[str, str], list[Diagnostic]] = field(default_factory=dict)
     _checked: dict[tuple[str, str], Checked | None] = field(default_factory=dict)
 
@@ -79,11 +81,17 @@ class Suite:
     def over(self, scenario: Scenario) -> list[str]:
         """Return the rulesets with which a scenario must pass by its ``over``: those that take its overlays and
         players, without those that contain a file of ``not_with``."""
-        if scenario.id not in self._over:
-            shelf = self.shelves.get(scenario.span.file.name, self.shelf)
-            rulesets = rulesets_of(shelf) if scenario.keys.over else []
-            self._over[scenario.id] = [each.id for each in rulesets if _takes(shelf, each, scenario)]
-        return self._over[scenario.id]
+        keys = scenario.keys
+        if not keys.over:
+            return []
+        shelf = self.shelves.get(scenario.span.file.name, self.shelf)
+        names = tuple(tuple(each.text for each in listed) for listed in (keys.over, keys.not_with, keys.with_))
+        if (question := (str(shelf.roots[0]), names, keys.players)) not in self._over:
+            parts = self._parts.setdefault(str(shelf.roots[0]), {})
+            for each in rulesets_of(shelf) if not parts else ():
+                parts[each.id] = {id for _, id in ids_of(shelf, each)}, files_of(shelf, each)
+            self._over[question] = [id for id, (ids, files) in parts.items() if _takes(shelf, ids, files, scenario)]
+        return self._over[question]
 
     def forms(self, ruleset: Ruleset) -> list[Ruleset]:
         """Return a ruleset, and its variants with the overlays of its scenarios and numbers of players."""
@@ -144,15 +152,14 @@ class Suite:
         return rendered(unique(self.diagnostics))
 
 
-def _takes(shelf: Shelf, ruleset: Document, scenario: Scenario) -> bool:
-    here = {id for _, id in ids_of(shelf, ruleset)}
+def _takes(shelf: Shelf, here: set[str], files: list[Document], scenario: Scenario) -> bool:
     over, not_with = ({scalar.text for scalar in names} for names in (scenario.keys.over, scenario.keys.not_with))
     names = here.union(scenario.overlays)
     if not over & here or not_with & names:
         return False
     read = (shelf.read("overlay", id)[0] for id in scenario.overlays if id[0] not in "+-")
     added = [overlay for overlay in read if overlay is not None and overlay.id not in here]
-    players = players_of([*files_of(shelf, ruleset), *added])
+    players = players_of([*files, *added])
     is_allowed = scenario.keys.players is None or scenario.keys.players in players
     return is_allowed and all(can_have(names - {each.id}, each) for each in added)
 
