@@ -16,7 +16,6 @@ from typing import Protocol
 from unicodedata import normalize
 
 from lsprotocol import types as lsp
-from lsprotocol.types import Position
 from pygls import uris
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
@@ -36,7 +35,7 @@ from interpreter.editor.tokens import KINDS, tokens
 from interpreter.editor.workspace import Desk
 from interpreter.language.file_layout import tidy
 
-__all__ = ["Position", "Session", "make_session", "offset_at", "path_in", "position_of", "to_lsp", "uri_of"]
+__all__ = ["Session", "make_session", "offset_at", "path_in", "position_of", "to_lsp", "uri_of"]
 
 PAUSE = 0.05
 """Seconds without a change before a check starts."""

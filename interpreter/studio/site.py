@@ -21,6 +21,7 @@ from itertools import groupby
 from pathlib import Path
 from urllib.parse import urlencode
 
+from lsprotocol.types import Position
 from starlette.applications import Starlette
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
@@ -37,7 +38,7 @@ from interpreter.base.diagnostics import RulesetError, rendered
 from interpreter.base.paths import shipped, suffix_of
 from interpreter.base.plain_data import Json, json_in
 from interpreter.editor.rename import RefusedRename, renamable, rename
-from interpreter.editor.server import Position, offset_at, path_in, uri_of
+from interpreter.editor.server import offset_at, path_in, uri_of
 from interpreter.loading.load import load
 from interpreter.reading.dependencies import digest
 from interpreter.serve.hall import Hall
