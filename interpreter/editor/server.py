@@ -82,13 +82,16 @@ def position_of(file: SourceFile, offset: int) -> lsp.Position:
     return lsp.Position(line - 1, len(before.encode("utf-16-le")) // 2)
 
 
-def offset_at(file: SourceFile, position: lsp.Position) -> int:
+def offset_at(file: SourceFile, line: int, character: int) -> int:
     """Return the offset in characters of a position, which may be beyond the end of a line or of the file."""
-    number: int = position.line
-    if number >= len(file.line_starts):
+    if line >= len(file.line_starts):
         return len(file.text)
-    before = _as_written(file, number + 1).encode("utf-16-le")[: 2 * position.character]
-    return file.line_starts[number] + len(normalize("NFC", before.decode("utf-16-le", "replace")))
+    before = _as_written(file, line + 1).encode("utf-16-le")[: 2 * character]
+    return file.line_starts[line] + len(normalize("NFC", before.decode("utf-16-le", "replace")))
+
+
+def _offset(file: SourceFile, position: lsp.Position) -> int:
+    return offset_at(file, position.line, position.character)
 
 
 def _as_written(file: SourceFile, line: int) -> str:
@@ -208,7 +211,7 @@ class Session:
     # --- requests
 
     def _offset(self, path: Path, params: _AtPlace) -> int:
-        return offset_at(self.desk.file(path), params.position)
+        return _offset(self.desk.file(path), params.position)
 
     def hover(self, path: Path, params: lsp.HoverParams) -> lsp.Hover | None:
         answer = self.answers.hover(path, self._offset(path, params))
@@ -237,7 +240,7 @@ class Session:
         return _edit(rename(self.answers, path, self._offset(path, params), params.new_name))
 
     def actions(self, path: Path, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
-        start, end = (offset_at(self.desk.file(path), place) for place in (params.range.start, params.range.end))
+        start, end = (_offset(self.desk.file(path), place) for place in (params.range.start, params.range.end))
         return [
             lsp.CodeAction(
                 title=title,
@@ -255,7 +258,7 @@ class Session:
 
     def hints(self, path: Path, params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
         file, place = self.desk.file(path), params.range
-        found = hints(self.answers, path, offset_at(file, place.start), offset_at(file, place.end))
+        found = hints(self.answers, path, _offset(file, place.start), _offset(file, place.end))
         return [lsp.InlayHint(position_of(file, at), text, tooltip=about or None) for at, text, about in found]
 
     def tokens(self, path: Path, params: lsp.SemanticTokensParams) -> lsp.SemanticTokens:

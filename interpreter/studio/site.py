@@ -21,7 +21,6 @@ from itertools import groupby
 from pathlib import Path
 from urllib.parse import urlencode
 
-from lsprotocol.types import Position
 from starlette.applications import Starlette
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
@@ -347,9 +346,9 @@ class _Site:
     async def rename(self, request: Request) -> Response:
         """Ask for a new name of what is at a place of the open file, or write it in all places."""
         session, query, to = self._session(request), request.query_params, (await request.form()).get("to")
-        place = Position(*(whole(query.get(each, ""), 7) or 0 for each in ("line", "character")))
+        line, character = (whole(query.get(each, ""), 7) or 0 for each in ("line", "character"))
         path, answers = session.path, session.editing.answers
-        at = offset_at(session.editing.desk.file(path), place)
+        at = offset_at(session.editing.desk.file(path), line, character)
         if not isinstance(to, str):
             return _page(request, "rename.html", {"name": renamable(answers, path, at).text, "query": query})
         session.apply(rename(answers, path, at, to))

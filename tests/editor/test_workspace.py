@@ -216,7 +216,8 @@ def test_positions_count_letters_as_the_editor_has_them() -> None:
     file = SourceFile("town.yaml", "a: b\ne\u0301e\u0301𝒳: Que\u0301bec\n")
     assert file.text == "a: b\néé𝒳: Québec\n"
     for offset in range(len(file.text)):
-        assert offset_at(file, position_of(file, offset)) == offset
+        place = position_of(file, offset)
+        assert offset_at(file, place.line, place.character) == offset
     at = position_of(file, file.text.index("bec"))
     assert (at.line, at.character) == (1, 12)
 
