@@ -11,7 +11,7 @@ import pytest
 
 from interpreter.serve.web import STATIC
 
-from .served import Served, get
+from .served import Served, get, until
 
 WIRE, FIRST_EVENT = 60_000, 2_000
 
@@ -79,8 +79,7 @@ def test_all_of_a_server_works_below_a_path(chromium: Any, served: Served) -> No
     live = next(reversed(served.hall.lives.values()))
     page.locator("#tool-list").click()
     page.locator(".listing [data-do=choose]").first.click()
-    page.wait_for_function("() => document.querySelectorAll('#f-log li').length > 3")
-    assert any(line["by"] == 0 for line in live.kept.choices)
+    until(lambda: any(line["by"] == 0 for line in live.kept.choices))
     page.locator("nav [data-show=rules]").click()
     page.frame_locator("#rules iframe").get_by_role("heading").first.wait_for()
     page.get_by_label("Language").select_option("de")

@@ -179,8 +179,7 @@ def opened(visit: Visit, address: str) -> tuple[Any, Any]:
     """Return a page with the studio, and its frame: of a static site, the one in the page."""
     page = visit.context.new_page()
     page.goto(address)
-    page.locator("iframe[name=studio], #files").first.wait_for(state="attached")
-    is_static = page.locator("iframe[name=studio]").count()
-    shell = page.frame(name="studio") if is_static else page.main_frame
+    first = page.locator("iframe[name=studio], #files").first.element_handle()
+    shell = first.content_frame() or page.main_frame
     shell.locator("#choice select, #ask .states").first.wait_for(state="attached")
     return page, shell
