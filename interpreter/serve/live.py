@@ -493,6 +493,7 @@ class Live:
         undone = {seat, *(line["by"] for line in self.kept.choices[stay:])}
         await self.store.cut(self.kept, stay)
         self.asking = self.lost = None
+        self.note = Told("{who} took a choice back.", who=self.seat_name(seat))
         self._undo(number)
         await self._forget_answers(undone)  # they would make the same choices again
 

@@ -389,16 +389,16 @@ class Scene:
             seats.append(self.seat_data(item) if is_of_seats and isinstance(item, int) else None)
         return {"rows": rows, "seats": seats}
 
-    def changes(self) -> dict[str, tuple[object, object]]:
-        """Return the numbers in rows of the own seat that differ from what they were, by heading: before and after."""
-        found: dict[str, tuple[object, object]] = {}
+    def own(self) -> dict[str, Data]:
+        """Return the cells with numbers in rows of the own seat, by heading."""
+        found: dict[str, Data] = {}
         for panel in panels_of(self.model):
             if panel.rows is not None and isinstance(item_type(panel.rows.type), SeatType):
                 env = self.env(panel)
                 env[panel.row_local] = self.seat
                 cells = [self.shown(value, env) for _, value in panel.columns]
                 heads = zip(self._heads(panel.name, panel.columns), cells, strict=True)
-                found |= {h: (c["was"], c["text"]) for h, c in heads if "was" in c and c["k"] == "number"}
+                found |= {head: cell for head, cell in heads if cell["k"] == "number"}
         return found
 
     def _track(self, panel: Panel) -> Data:

@@ -161,7 +161,9 @@ class View:
             return None
         if live.kept.seats[seat].kind != "person":
             return None
-        has_draft = self.ahead or live.orders(seat).draft or live.game.decision_of(seat) is not None
+        is_asked = live.game.decision_of(seat) is not None
+        self.ahead = self.ahead and not is_asked  # the turn that was planned has come
+        has_draft = self.ahead or live.orders(seat).draft or is_asked
         return live.drafted(seat) if has_draft else None
 
     def decision(self) -> Decision | None:
@@ -567,10 +569,11 @@ class View:
         named = partial(spoken.term, "button", decision.name)
         return {
             "draft": draft,
+            "at": decision.name,
             "asks": is_asked and question_of(spoken.table, spoken.state, decision, self.language, self.seat),
             "parts": [self._part_data(part, parts, number) for number, part in enumerate(draft.parts)],
             "all": parts,
-            "changes": scene.changes() if parts else {},
+            "own": scene.own(),
             "add": [*parts, *ready] if follows is not None else [],
             "send": both,
             "words": self._words(decision, code) if code is not None else "",

@@ -14,7 +14,7 @@ from interpreter.base.diagnostics import Diagnostic, Note, RulesetError, rendere
 from interpreter.engine.game import Ruleset
 from interpreter.loading.load import find, load
 from interpreter.reading.files import Document, Shelf, names_a_file, shelf_for
-from interpreter.reading.ruleset_files import can_have, files_of, ids_of, players_of, rulesets_of
+from interpreter.reading.ruleset_files import can_have, files_of, ids_of, players_of
 from interpreter.reading.statements import Statement, statements_of
 from interpreter.reading.yaml import Scalar, plain
 from interpreter.testing.running import Failure, Outcome, run_scenario, wrong_refusal
@@ -79,8 +79,8 @@ class Suite:
         return self._checked[key]
 
     def over(self, scenario: Scenario) -> list[str]:
-        """Return the rulesets with which a scenario must pass by its ``over``: those that take its overlays and
-        players, without those that contain a file of ``not_with``."""
+        """Return the rulesets, of ``only`` if it names some, with which a scenario must pass by its ``over``: those that
+        take its overlays and players, without those that contain a file of ``not_with``."""
         keys = scenario.keys
         if not keys.over:
             return []
@@ -88,7 +88,7 @@ class Suite:
         names = tuple(tuple(each.text for each in listed) for listed in (keys.over, keys.not_with, keys.with_))
         if (question := (str(shelf.roots[0]), names, keys.players)) not in self._over:
             parts = self._parts.setdefault(str(shelf.roots[0]), {})
-            for each in rulesets_of(shelf) if not parts else ():
+            for each in shelf.documents("ruleset", self.only or None) if not parts else ():
                 parts[each.id] = {id for _, id in ids_of(shelf, each)}, files_of(shelf, each)
             self._over[question] = [id for id, (ids, files) in parts.items() if _takes(shelf, ids, files, scenario)]
         return self._over[question]
@@ -180,7 +180,8 @@ def suite_of(named: Iterable[str] = (), shelf: Shelf | None = None) -> Suite:
     names = list(named)
     places = (path for name in names for path in ([Path(name)] if Path(name).exists() else _elsewhere(name)))
     shelf = shelf or shelf_for(next(places, None))
-    suite, own = Suite(shelf, []), dict[Path, Shelf]()
+    only = frozenset() if any(Path(name).exists() for name in names) else frozenset(names)
+    suite, own = Suite(shelf, [], only=only), dict[Path, Shelf]()
     shipped: list[Scenario] = []
     if not names or any(not Path(name).exists() for name in names):
         shipped = _read(suite, [shelf.read("scenarios", id) for id in shelf.ids("scenarios")])
@@ -199,8 +200,6 @@ def suite_of(named: Iterable[str] = (), shelf: Shelf | None = None) -> Suite:
             if shelf.find("ruleset", name) is None:
                 suite.diagnostics.extend(find(name)[2] or shelf.read("ruleset", name)[1])
             scenarios.extend(each for each in shipped if name in each.rulesets or name in suite.over(each))
-    if names and not suite.shelves:
-        suite.only = frozenset(names)
     suite.scenarios = list({scenario.id: scenario for scenario in scenarios}.values())
     return suite
 

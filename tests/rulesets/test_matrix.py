@@ -6,6 +6,8 @@ more overlays, and those that once failed.
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import pytest
 
 import interpreter
@@ -42,11 +44,13 @@ def test_rules_of_an_overlay_are_in_force_on_every_board_that_accepts_it() -> No
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [*range(len(ONE)), *range(len(ONE), len(ONE) + len(MORE), 6)])
 def test_each_overlay_plays_to_the_end_on_each_board(number: int) -> None:
-    """With each number of players; sets of several overlays each with another one."""
+    """With each number of players, and another one of robots on each board; sets of several overlays each with another
+    number of players."""
     ruleset, overlays = [*ONE, *MORE][number]
     tables = list(matrix.tables(ruleset, overlays, interpreter.load(ruleset, overlays)))
-    for table in tables if number < len(ONE) else [tables[number % len(tables)]]:
-        played(table)
+    by_players = [list(each) for _, each in groupby(tables, key=lambda table: table.players)]
+    for each in by_players if number < len(ONE) else [tables]:
+        played(each[number % len(each)])
 
 
 @pytest.mark.slow

@@ -116,10 +116,9 @@ def test_an_answer_is_told_to_nobody_else_and_lapses_with_what_it_is_about(serve
 
 def test_an_answer_for_the_round_passes_on_everything_in_it(served: Served) -> None:
     live, seat, _ = auction(served)
+    since, number = len(live.kept.choices), live.game.round
     answers(served, live, seat, round=1)
-    number = live.game.round
     assert served.within(lambda: live.orders(seat).answers["answer"]).round == number
-    since = len(live.kept.choices)
     until(lambda: made(live, seat, since) == [("pass", None)])
 
 

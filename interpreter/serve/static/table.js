@@ -16,11 +16,9 @@ const EDITS = new Set(["point", "option", "slot", "number", "more", "cancel", "d
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 // --- from the server
-let failures = 0;
 function listen() {
   const source = new EventSource(`${here}/events?view=${view}`);
   source.addEventListener("pieces", ({ data }) => {
-    failures = 0;
     offline.hidden = true;
     const { pieces, beeps: now, state: shown, serial: done, turn } = JSON.parse(data);
     for (const [name, html] of Object.entries(pieces)) put(name, html);
@@ -35,7 +33,7 @@ function listen() {
   source.addEventListener("reload", () => location.reload());
   source.addEventListener("error", () => {
     offline.hidden = false;
-    if (source.readyState === EventSource.CLOSED) setTimeout(listen, Math.min(8000, 500 * ++failures));
+    if (source.readyState === EventSource.CLOSED) setTimeout(listen, 3000);
   });
 }
 
@@ -120,13 +118,14 @@ function given(element) {
 }
 
 document.addEventListener("click", ({ target }) => {
-  const element = target.closest("[data-show], [data-rules], [data-switch], [data-zoom], .tabs button, [data-do]");
+  const element = target.closest("button, [data-do]");
   if (!element || element.disabled || element.ariaDisabled === "true") return;
-  const { show, rules: anchor, switch: name, zoom: by, tab, do: action, panel } = element.dataset;
+  const { show, rules: anchor, switch: name, zoom: by, key, tab, do: action, panel } = element.dataset;
   if (action === "toggle") opening = element.ariaPressed === "true" ? null : panel;
   if (show || anchor) showRules(!show || rules.hidden, anchor);
   else if (name) turn(name, element.ariaPressed !== "true");
   else if (by) zoomBy(1.4 ** by);
+  else if (key) KEYS[key]();
   else if (!action) openTab(tab);
   else if (element.matches("#f-prompt .ok")) confirm(state);
   else act(action, given(element));
@@ -145,6 +144,8 @@ const KEYS = {
   u: () => act("undo"),
   o: () => confirm(state),
   a: () => $("#tool-add")?.click(),
+  n: () => $("#f-notice button")?.focus(),
+  c: () => $("#say").focus(),
   ".": () => prompt.focus(),
   "?": () => $("#keys").showModal(),
 };
@@ -157,24 +158,23 @@ document.addEventListener("keydown", (event) => {
   const picks = node && ["Enter", " "].includes(key);
   const moves = arrow && (node || target.closest("#f-log"));
   if (picks || moves) event.preventDefault();
-  if (picks) {
-    act(node.dataset.do, given(node));
-  } else if (moves) {
-    if (node) step(node, arrow);
-    else alongLog(arrow[0] + arrow[1]);
-  } else if (target.id === "say" && key === "Enter") {
+  if (picks) act(node.dataset.do, given(node));
+  else if (moves && node) step(node, arrow);
+  else if (moves) alongLog(arrow[0] + arrow[1]);
+  else if (key === "Escape" && !rules.hidden) showRules(false);
+  else if (key === "Escape") act("cancel");
+  else if (target.id === "say" && key === "Enter") {
     act("say", { value: target.value });
     target.value = "";
-  } else if (key === "Escape") {
-    if (rules.hidden) act("cancel");
-    else showRules(false);
   } else if (field && key === "Enter" && target.type === "number") {
     target.dispatchEvent(new Event("change", { bubbles: true }));
     confirm(state);
   } else if (!field && /^[1-9]$/.test(key)) {
-    prompt.querySelectorAll(".option, .slot [data-do=slot], .slot [data-do=more]")[key - 1]?.click();
-  } else if (!field) {
-    KEYS[key]?.();
+    const all = [...prompt.querySelectorAll(".option, .slot [data-do=slot], .slot [data-do=more]")];
+    (all.find((each) => each.textContent === key) ?? all[key - 1])?.click();
+  } else if (!field && KEYS[key]) {
+    event.preventDefault(); // the field that gets the focus gets no letter
+    KEYS[key]();
   }
 });
 
