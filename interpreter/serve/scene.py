@@ -396,10 +396,9 @@ class Scene:
             if panel.rows is not None and isinstance(item_type(panel.rows.type), SeatType):
                 env = self.env(panel)
                 env[panel.row_local] = self.seat
-                cells = [self.shown(value, env) for _, value in panel.columns]
-                heads = zip(self._heads(panel.name, panel.columns), cells, strict=True)
-                found |= {head: cell for head, cell in heads if cell["k"] == "number"}
-        return found
+                heads = self._heads(panel.name, panel.columns)
+                found |= {head: self.shown(value, env) for head, (_, value) in zip(heads, panel.columns, strict=True)}
+        return {head: cell for head, cell in found.items() if cell["k"] == "number"}
 
     def _track(self, panel: Panel) -> Data:
         """Return the data of a track: prices and tokens of its spaces, the cheapest first."""

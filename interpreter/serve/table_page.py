@@ -161,9 +161,8 @@ class View:
             return None
         if live.kept.seats[seat].kind != "person":
             return None
-        is_asked = live.game.decision_of(seat) is not None
-        self.ahead = self.ahead and not is_asked  # the turn that was planned has come
-        has_draft = self.ahead or live.orders(seat).draft or is_asked
+        self.ahead &= (decision := live.game.decision_of(seat)) is None  # else the turn that was planned has come
+        has_draft = self.ahead or live.orders(seat).draft or decision is not None
         return live.drafted(seat) if has_draft else None
 
     def decision(self) -> Decision | None:

@@ -79,8 +79,7 @@ class Suite:
         return self._checked[key]
 
     def over(self, scenario: Scenario) -> list[str]:
-        """Return the rulesets, of ``only`` if it names some, with which a scenario must pass by its ``over``: those that
-        take its overlays and players, without those that contain a file of ``not_with``."""
+        """Return the rulesets (of ``only``) that take a scenario by its ``over``, overlays, players and ``not_with``."""
         keys = scenario.keys
         if not keys.over:
             return []
