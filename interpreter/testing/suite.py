@@ -79,7 +79,7 @@ class Suite:
         return self._checked[key]
 
     def over(self, scenario: Scenario) -> list[str]:
-        """Return the rulesets (of ``only``) that take a scenario by its ``over``, overlays, players and ``not_with``."""
+        """Return the rulesets (of ``only``) that take a scenario by its ``over``, overlays and players."""
         keys = scenario.keys
         if not keys.over:
             return []
