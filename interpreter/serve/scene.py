@@ -64,9 +64,8 @@ NOTHING: Data = {"k": "text", "text": "–"}
 
 @lru_cache(60)
 def _drawn(board: Picture) -> Drawn:
-    """Draw a board without pieces, in full colour."""
-    spots = tuple(replace(spot, pale=False) for spot in board.spots)
-    return drawn_on(replace(board, spots=spots), titled=False)
+    """Draw a board without pieces."""
+    return drawn_on(board, titled=False)
 
 
 @lru_cache(60)
@@ -466,9 +465,10 @@ class Scene:
         was = picture_of(self.was.game, self.player) if self.was is not None else picture
         legend = tuple((self._translated(word), colour) for word, colour in picture.legend)
         picture = replace(picture, title=self.live.ruleset.title_in(self.language), legend=legend)
-        drawn = _drawn(without_pieces(picture))
-        plan, symbols = drawn.plan, Symbols()
-        nodes, about = [], _about(without_pieces(picture))
+        bare = without_pieces(picture)  # in full colour, so that all tables share it
+        bare = replace(bare, spots=tuple(replace(spot, pale=False) for spot in bare.spots))
+        drawn, nodes, about, symbols = _drawn(bare), [], _about(bare), Symbols()
+        plan = drawn.plan
         for number, spot in enumerate(picture.spots):
             marked = self._mark(Thing(NODE, number))
             said = [str(label["text"]) for label in self.marks.get(Thing(NODE, number), ())]
