@@ -1,14 +1,16 @@
 """Load and crash tests: number of tables that a server can hold, and durability of choices when it is killed.
 
-``python -m tests.load`` plays 200 tables of bots with 500 listeners for a minute; ``--kills 200`` kills a server 200
-times during play. Latency is measured from a choice to the arrival of its event. A tenth of the listeners never reads.
-``--attack`` opens connections that send half a request, a slow body, or read nothing, and asks for the lobby meanwhile.
+``python -m tests.load`` plays 200 tables of bots with 500 listeners for a minute; latency is measured from a choice to
+the arrival of its event, and a tenth of the listeners never reads. ``--kills 200`` kills a server 200 times while bots
+play and a person chats and drafts. ``--attack`` opens connections that send half a request, a slow body, or read
+nothing, and asks for the lobby meanwhile.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import http.client
 import json
 import random
 import re
@@ -17,11 +19,17 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.parse
 import urllib.request
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from interpreter.engine.game import Game
 
 RULESETS = (("bsw-germany", 3), ("goofspiel", 3), ("outpost", 4), ("germany-2018", 4))
 
@@ -79,14 +87,16 @@ def _until_answers(base: str) -> None:
     raise AssertionError("the server does not answer")
 
 
-def _table(base: str, number: int) -> str:
-    """Create a table of bots and return the path for spectators."""
+def _table(base: str, number: int, *, person: bool = False) -> str:
+    """Create a table of bots and return the path for spectators, or, with a person on its first seat, that of the
+    person."""
     ruleset, players = RULESETS[number % len(RULESETS)]
     form = {"players": str(players), **{f"seat{seat}": "bot" for seat in range(players)}}
+    form |= {"seat0": "person"} if person else {}
     headers = {"Origin": base, "X-Forwarded-For": _address(number)}
     request = urllib.request.Request(f"{base}/new/{ruleset}", urllib.parse.urlencode(form).encode(), headers)
     page = urllib.request.urlopen(request, timeout=60).read().decode()
-    return str(re.findall(r'href="\.\.(/seat/[^"]+)"', page)[-1])
+    return str(re.findall(r'href="\.\.(/seat/[^"]+)"', page)[0 if person else -1])
 
 
 def _address(number: int) -> str:
@@ -234,37 +244,83 @@ def _memory(pid: int) -> float:
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
 
 
+class _Person(threading.Thread):
+    """Says something and changes a draft, one after the other, until the server is gone. ``said`` and ``draft`` are
+    what it has acknowledged, ``other`` the draft that it has perhaps got."""
+
+    def __init__(self, base: str, seat: str, data: Path) -> None:
+        super().__init__()
+        self.address, self.data, self.token = f"{base}{seat}", data, seat.rpartition("/")[2]
+        self.game = str(_rows(data, f"select game from seats where token = '{self.token}'")[0][0])
+        while (asked := _game(data, self.game).decision) is None or asked.actor != 0:
+            time.sleep(0.05)
+        self.choice = [asked.options[0].as_dict()]
+        page = urllib.request.urlopen(self.address, timeout=60).read().decode()
+        self.known = {name: re.findall(f'data-{name}="([^"]+)"', page)[0] for name in ("view", "state")}
+        self.said, self.draft, self.other = self._said(), self._draft(), self._draft()
+
+    def _act(self, action: str, **data: object) -> None:
+        body = json.dumps({"do": action, **self.known, **data}).encode()
+        headers = {"Content-Type": "application/json", "Origin": self.address.partition("/seat")[0]}
+        urllib.request.urlopen(urllib.request.Request(f"{self.address}/act", body, headers), timeout=60).read()
+
+    def _said(self) -> int:
+        return int(str(_rows(self.data, f"select count(*) from talk where game = '{self.game}'")[0][0]))
+
+    def _draft(self) -> object:
+        orders = str(_rows(self.data, f"select orders from seats where token = '{self.token}'")[0][0])
+        parts = json.loads(orders or "{}").get("draft", [])
+        return [{name: value for name, value in part.items() if name != "decision"} for part in parts]
+
+    def run(self) -> None:
+        with suppress(OSError, http.client.HTTPException):
+            while True:
+                self._act("say", value=f"message {self.said}")
+                self.said += 1
+                self.other = self.choice if self.draft == [] else []
+                self._act("draft", choice=self.other)
+                self.draft = self.other
+                time.sleep(0.1)  # a seat may act twelve times a second
+
+    def has_lost(self) -> bool:
+        """Return whether the archive lacks anything that was acknowledged."""
+        return self._said() < self.said or self._draft() not in (self.draft, self.other)
+
+
 def killed(times: int) -> int:
-    """Kill a server at random moments of play, and check each time that all acknowledged choices are stored."""
-    dice, lost, played = random.Random(11), 0, 0
+    """Kill a server at random moments of play, and check each time that all acknowledged choices, messages and drafts
+    are stored."""
+    dice, lost, played, said = random.Random(11), 0, 0, 0
     with tempfile.TemporaryDirectory() as folder:
         data, port = Path(folder) / "tables.sqlite", _free_port()
         base = f"http://127.0.0.1:{port}"
-        server = _serving(data, port, 0.002)
-        _until_answers(base)
-        watch = [_table(base, number) for number in range(4)]
+        server, watch, seat = _serving(data, port, 0.002), list[str](), ""
         for number in range(times):
+            _until_answers(base)
+            if not watch:
+                watch, seat = [_table(base, more) for more in range(4)], _table(base, 3, person=True)
             for path in watch:  # bots do not play for nobody
                 urllib.request.urlopen(f"{base}{path}", timeout=60).read()
-            before = _count(data)
+            before, person = _count(data), _Person(base, seat, data)
+            person.start()
             time.sleep(dice.uniform(0.02, 0.6))
             acknowledged = _count(data)
             played += acknowledged > before
             server.kill()
             server.wait()
-            lost += _count(data) < acknowledged
-            if number % 10 == 9 and _are_over(data):
+            person.join()
+            said += person.said
+            lost += _count(data) < acknowledged or person.has_lost()
+            if number % 10 == 9 and _count(data) > 1_200:
                 data.unlink()
                 for extra in data.parent.glob("tables.sqlite-*"):
                     extra.unlink()
+                watch = []
             server = _serving(data, port, 0.002)
-            _until_answers(base)
-            if not _count_tables(data):
-                watch = [_table(base, more) for more in range(4)]
         server.kill()
         server.wait()
         broken = _broken(data)
-    print(json.dumps({"kills": times, "while_playing": played, "lost": lost, "broken": broken}))
+    print(json.dumps({"kills": times, "while_playing": played, "said": said, "lost": lost, "broken": broken}))
     return 1 if lost or broken or played < times / 2 else 0
 
 
@@ -277,24 +333,24 @@ def _count(data: Path) -> int:
     return int(str(_rows(data, "select count(*) from choices")[0][0]))
 
 
-def _count_tables(data: Path) -> int:
-    return int(str(_rows(data, "select count(*) from tables")[0][0]))
+def _game(data: Path, id: str) -> Game:
+    """Return the game of a table. Raises :class:`Difference` if its choices cannot be replayed."""
+    from interpreter.play.game_records import read_saved_game, replay_game, ruleset_of
 
-
-def _are_over(data: Path) -> bool:
-    return _count(data) > 1_200
+    rows = _rows(data, f"select header from tables where id = '{id}'")
+    rows += _rows(data, f"select line from choices where game = '{id}' order by number")
+    log = read_saved_game("\n".join(str(line) for (line,) in rows))
+    return replay_game(ruleset_of(log), log)
 
 
 def _broken(data: Path) -> int:
     """Return the number of tables whose choices cannot be replayed."""
-    from interpreter.play.game_records import Difference, read_saved_game, replay_game, ruleset_of
+    from interpreter.play.game_records import Difference
 
     found = 0
-    for id, header in _rows(data, "select id, header from tables"):
-        lines = [str(line) for (line,) in _rows(data, f"select line from choices where game = '{id}' order by number")]
-        log = read_saved_game("\n".join([str(header), *lines]))
+    for (id,) in _rows(data, "select id from tables"):
         try:
-            replay_game(ruleset_of(log), log)
+            _game(data, str(id))
         except Difference:
             found += 1
     return found

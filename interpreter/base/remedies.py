@@ -10,7 +10,7 @@ from msgspec import Struct
 from interpreter.base.source import SourceFile, Span
 from interpreter.base.suggest import suggested
 
-__all__ = ["Edit", "Fix", "Remedy", "add", "edited", "fixed", "insert", "remove", "said", "write", "write_one"]
+__all__ = ["Edit", "Fix", "Remedy", "add", "edited", "either", "fixed", "indent", "insert", "remove", "said", "write"]
 
 _TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'[^']*'|#[^\n]*|[\[{(,)}\]]")
 _CLOSES = {"]": "[", "}": "{", ")": "("}
@@ -52,7 +52,7 @@ def write(span: Span, text: str, words: str = "") -> Remedy:
     return edited(words or f"write `{text}`", Edit(span, text))
 
 
-def write_one(span: Span, words: str, texts: Iterable[str]) -> Remedy:
+def either(span: Span, words: str, texts: Iterable[str]) -> Remedy:
     """Return the remedy that writes one of several texts in place of a span."""
     return Remedy(words, *(fix for text in texts for fix in write(span, text).fixes))
 
@@ -74,6 +74,12 @@ def remove(span: Span, words: str = "remove it") -> Remedy:
     return write(_whole(span), "", words)
 
 
+def indent(file: SourceFile, lines: Iterable[int], by: int, words: str) -> Remedy:
+    """Return the remedy that indents lines of a file."""
+    starts = (file.line_starts[line - 1] for line in lines if file.line(line).strip())
+    return edited(words, *(Edit(Span(file, start, start), " " * by) for start in starts))
+
+
 def fixed(text: str, edits: Iterable[Edit]) -> str:
     """Return a text with edits."""
     for edit in sorted(edits, key=lambda each: each.span.start, reverse=True):
@@ -87,9 +93,9 @@ def said(message: str, help: str | None, span: Span) -> Iterable[Fix]:
     name, suggestions = suggested(message)
     at = span.text.find(name)
     if at > 0:  # the name is a part of what is marked
-        yield from write_one(span.file.at(span.start + at, len(name)), "", suggestions).fixes
+        yield from either(span.file.at(span.start + at, len(name)), "", suggestions).fixes
     elif name in ("", span.text.strip("\"'")):
-        yield from write_one(span, "", suggestions).fixes
+        yield from either(span, "", suggestions).fixes
     if help is not None and (match := _WRITE.fullmatch(help)):
         around = span.file.text[span.start - 1 : span.start] + match[1] + span.file.text[span.end : span.end + 1]
         blanks = " " * (around.isidentifier() and match[1].isalpha())  # so that it does not join the words beside it

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.plurals import counted, quoted
-from interpreter.base.remedies import insert, write, write_one
+from interpreter.base.remedies import either, insert, write
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core, nodes
@@ -160,7 +160,7 @@ class Expressions(Reporter):
         message = f"got {value.type}, want a zone, pool, track, stock or place"
         held = [group for group in self._groups_of(value.type) if isinstance(group.type, HolderType)]
         words = f"a {value.type} has {', '.join(quoted(group.own_name for group in held))}"
-        help = write_one(node.span, words, [f"{node.span.text}.{group.own_name}" for group in held]) if held else None
+        help = either(node.span, words, [f"{node.span.text}.{group.own_name}" for group in held]) if held else None
         return self._wrong("E410", message, node.span, help)
 
     def items(self, node: nodes.Expr) -> tuple[core.Expression, Type]:
@@ -313,7 +313,7 @@ class Expressions(Reporter):
             calls = [f"{kind}({shown})" for _, kind in matches]
             message = f"{shown} is the key of several cards: {' and '.join(quoted(calls))}"
             words = f"say which is meant: {' or '.join(quoted(calls))}"
-            return self._wrong("E303", message, span, write_one(span, words, calls))
+            return self._wrong("E303", message, span, either(span, words, calls))
         if not matches:
             return None
         number, kind = matches[0]
@@ -681,7 +681,7 @@ class Expressions(Reporter):
             names = [key.name for key in others if isinstance(key, nodes.Name)] or list(table.keys)
             if len(names) != 1 or names[0] not in table.keys or len(others) > 1:
                 calls = [f"keys({table.name}, {key})" for key in table.keys]
-                help = write_one(node.span, f"write {' or '.join(quoted(calls))}", calls)
+                help = either(node.span, f"write {' or '.join(quoted(calls))}", calls)
                 return self._wrong("E405", f"`{node.name}` needs a key of `{table.name}`", node.span, help)
             last = table.keys.index(names[0])
         every = core.Const(table.axes[last], type=ListType(table.key_types[last]), span=node.span)

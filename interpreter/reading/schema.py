@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from functools import cache
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from unicodedata import normalize
 
@@ -20,7 +20,7 @@ from interpreter.base.diagnostics import Diagnostic, unique
 from interpreter.base.lazy import Scoped
 from interpreter.base.paths import schema_folder
 from interpreter.base.plurals import joined, quoted
-from interpreter.base.remedies import remove, write
+from interpreter.base.remedies import indent, remove, write
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value, plain
@@ -129,10 +129,18 @@ class _Place(Struct, frozen=True):
             return self.value.entries[0].key.span
         return self.value.span
 
-    def before(self, name: str) -> Entry | None:
-        """Return the entry above another one, or None."""
+    def outside(self, name: str, unknown: Container[str]) -> tuple[Scalar, range] | None:
+        """Return the key without a value to which an unknown key may belong, with the lines of the unknown keys below
+        it. None if the known key above has a value, or there is none."""
         entries = self.value.entries if isinstance(self.value, Mapping) else ()
-        return next((above for above, entry in pairwise(entries) if entry.key.text == name), None)
+        at = next(number for number, entry in enumerate(entries) if entry.key.text == name)
+        first = next((number for number in range(at, -1, -1) if entries[number].key.text not in unknown), -1)
+        above = entries[first]
+        if first < 0 or not isinstance(above.value, Scalar) or above.value.text:
+            return None
+        file, below = above.key.span.file, (each.key for each in entries[at:] if each.key.text not in unknown)
+        end = next((key.span.line for key in below), file.position(max(self.value.span.end - 1, 0))[0] + 1)
+        return above.key, range(entries[first + 1].key.span.line, end)
 
     def key(self, name: str) -> Span:
         entry = self.value.entry(name) if isinstance(self.value, Mapping) else None
@@ -158,12 +166,13 @@ def _unknown_keys(error: _Error, place: _Place) -> Iterator[Diagnostic]:
     known = list(error.schema.get("properties", ()))
     unknown = [key for key in error.instance if key not in known]
     for number, key in enumerate(unknown):
-        hint = did_you_mean(key, known) if number < 20 else ""  # similar names are slow to find
+        outside, free = place.outside(key, unknown), [name for name in known if name not in error.instance]
+        hint = did_you_mean(key, free) if outside is None and number < 20 else ""  # similar names are slow to find
         listed = ", ".join(f"`{name}`" for name in known[:MOST_LISTED]) + (", …" if len(known) > MOST_LISTED else "")
         remedy = f"known here: {listed}" if not hint and (number == 0 or len(known) <= 12) else None
-        above = place.before(key)
-        if not hint and above is not None and isinstance(above.value, Scalar) and above.value.text == "":
-            remedy = f"if it belongs to `{above.key.text}`, which has no value, indent it deeper"
+        if outside is not None:
+            words = f"if it belongs to `{outside[0].text}`, which has no value, indent it deeper"
+            remedy = indent(outside[0].span.file, outside[1], 2, words)
         yield Diagnostic("E101", f"unknown key {_shown(key)}{hint}", place.key(key), help=remedy)
 
 

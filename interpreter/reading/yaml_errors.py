@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from interpreter.base.diagnostics import Diagnostic, Note
-from interpreter.base.remedies import insert, write
+from interpreter.base.remedies import Remedy, indent, insert, write
 from interpreter.base.source import SourceFile, Span
 
 if TYPE_CHECKING:
@@ -160,8 +160,25 @@ def _applied(span: Span, remedy: str) -> str:
 
 
 def _remedy_at(span: Span) -> str | None:
-    """Suggest a fix by the line of an error, or by the line above it if that opens a block."""
-    line, above = span.file.line(span.line), span.file.line(span.line - 1) if span.line > 1 else ""
-    if above.rstrip().endswith("|") and ":" in above and ": " not in line:
-        return "indent the text below a `|` deeper than the key before it"
-    return next((remedy for look, remedy in _LOOKS if re.search(look, line)), None)
+    """Suggest a fix by the line of an error, or by the block of text to which it may belong."""
+    line = span.file.line(span.line)
+    return _deeper(span.file, span.line) or next((remedy for look, remedy in _LOOKS if re.search(look, line)), None)
+
+
+def _deeper(file: SourceFile, number: int) -> Remedy | None:
+    """Return the remedy that indents a line, and those that go with it, as the text of the block above; None if it does
+    not stand below one."""
+    depths = [len(text) - len(text.lstrip()) if (text := file.line(each + 1)).strip() else 99 for each in range(number)]
+    own = depths[-1]
+    head = next((each for each in range(number - 1, 0, -1) if depths[each - 1] <= own), 0)
+    if not head or not re.search(r": *\|\s*$", file.line(head)) or ": " in file.line(number):
+        return None
+    by, last = (depths[head] if head + 1 < number else depths[head - 1] + 2) - own, number
+    opens = file.line(number).rstrip().endswith(":")
+    while last < len(file.line_starts) and (text := file.line(last + 1)).strip():
+        depth, is_key = len(text) - len(text.lstrip()), re.match(r" *(?!else:)[\w.-]+:(\s|$)", text)
+        if depth < own or (depth == own and is_key) or (depth > own and not opens):
+            break
+        last, opens = last + 1, opens if depth > own else text.rstrip().endswith(":")
+    words = "indent the text below a `|` deeper than the key before it"
+    return indent(file, range(number, last + 1), by, words)

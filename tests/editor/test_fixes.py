@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from interpreter.base.codes import meanings
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.remedies import Edit, Fix, fixed, remove
 from interpreter.base.source import SourceFile
+from interpreter.loading.pipeline import examine
+from interpreter.reading.files import Shelf
+from tests.play.toy import ROOT as TOYS
 from tests.test_bad import CASES, said_of, set_up
 
 FOLLOWED_BY = {
@@ -82,6 +86,38 @@ def test_what_is_removed_goes_with_what_would_be_empty(text: str, left: str) -> 
     file = SourceFile("a.yaml", text.replace("@", ""))
     [fix] = remove(file.at(text.index("@"))).fixes
     assert fixed(file.text, fix.edits) == left
+
+
+def _without_depth(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a file with one of them, or one and all that follow it at its depth, moved to the left."""
+    for number, line in enumerate(lines):
+        deep = line[: len(line) - len(line.lstrip())]
+        if deep and line.strip():
+            below = enumerate(lines[number + 1 :], number + 1)
+            shallow = (at for at, each in below if not each.strip() or not each.startswith(deep))
+            for end in {number + 1, next(shallow, len(lines))}:
+                moved = [each[2:] for each in lines[number:end]]
+                yield number + 1, "\n".join([*lines[:number], *moved, *lines[end:]])
+
+
+def test_what_has_lost_its_depth_gets_it_back(tmp_path: Path) -> None:
+    shutil.copytree(TOYS / "pebbles", tmp_path / "pebbles")
+    file, wrong, mended = tmp_path / "pebbles/family.yaml", set[int](), 0
+
+    def errors() -> list[Diagnostic]:
+        shelf = Shelf([tmp_path])
+        document, found = shelf.read("ruleset", "pebbles")
+        found = [*found, *(examine(shelf, document).diagnostics if document is not None else ())]
+        return [each for each in found if each.severity == "error"]
+
+    for number, moved in _without_depth(file.read_text(encoding="utf-8").split("\n")):
+        file.write_text(moved, encoding="utf-8")
+        for fix in (fix for each in errors() if each.code in ("E001", "E101") for fix in each.fixes):
+            file.write_text(fixed(moved, fix.edits), encoding="utf-8")
+            wrong |= {number} if errors() else set()
+            mended += not errors()
+    assert mended > 20
+    assert wrong == {70, 71, 72, 79}, "boards and measures have any names; `white` is like `when`"
 
 
 def test_words_that_are_written_do_not_join_those_beside() -> None:
