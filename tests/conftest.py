@@ -85,10 +85,15 @@ def pebbles() -> Ruleset:
     return load(ROOT / "pebbles" / "pebbles.yaml")
 
 
+NEED_PYODIDE = "test_in_node", "test_static", "test_story"
+"""Files with tests of a minute or two."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that have slow tests, so that the workers end with short ones, at about the same time."""
+    """Begin with the files that need Pyodide, then those that have slow tests, so that the workers end with short ones,
+    at about the same time."""
     slow = {item.path for item in items if item.get_closest_marker("slow") is not None}
-    items.sort(key=lambda item: item.path not in slow)
+    items.sort(key=lambda item: (item.path.stem not in NEED_PYODIDE, item.path not in slow))
 
 
 def pytest_collection_finish() -> None:

@@ -317,6 +317,7 @@ def killed(times: int) -> int:
                     extra.unlink()
                 watch = []
             server = _serving(data, port, 0.002)
+        _until_answers(base)
         server.kill()
         server.wait()
         broken = _broken(data)

@@ -6,6 +6,7 @@ import os
 import shutil
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -33,8 +34,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequ
             pytest.skip(f"{built} was built without the studio")
         shutil.copytree(built, space / "some")
         return space
-    found = request.getfixturevalue("pyodide")
-    export(space / "some" / "studio", pyodide=found, wheels=found, tell=lambda _: None)
+    found, kept = request.getfixturevalue("pyodide"), Path(os.environ["REGELWERK_CACHE"]) / "studio-of-tests"
+    if not kept.is_dir():  # all workers share it
+        export(space / "made", pyodide=found, wheels=found, tell=lambda _: None)
+        with suppress(OSError):  # another worker was faster
+            (space / "made").rename(kept)
+    shutil.copytree(kept, space / "some" / "studio")
     return space
 
 
