@@ -302,6 +302,7 @@ def killed(times: int) -> int:
             for path in watch:  # bots do not play for nobody
                 urllib.request.urlopen(f"{base}{path}", timeout=60).read()
             before, person = _count(data), _Person(base, seat, data)
+            said -= person.said
             person.start()
             time.sleep(dice.uniform(0.02, 0.6))
             acknowledged = _count(data)
