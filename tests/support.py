@@ -26,9 +26,9 @@ TIMES = int(os.environ.get("REGELWERK_FUZZ", "1"))
 """Factor of the number of random examples, for long runs."""
 TREES = Trees()
 """Rule text parsed so far, for all tests of a process."""
-MOST_MEMORY = 520
+MOST_MEMORY = 1_000
 """So many megabytes may a process of the tests take before it drops what its tests share."""
-SOME_MEMORY = 60
+SOME_MEMORY = 200
 """Where a process grew by so many megabytes, it looks for what nobody needs any more."""
 _kept = 0.0
 """Megabytes that were left when this was done last."""

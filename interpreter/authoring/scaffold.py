@@ -15,7 +15,6 @@ from pathlib import Path
 from statistics import mean
 from string import ascii_uppercase
 from textwrap import fill
-from unicodedata import normalize
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,6 +24,7 @@ from interpreter.base.paths import schema_folder
 from interpreter.base.plain_data import json_of
 from interpreter.base.plurals import quoted
 from interpreter.base.source import Excerpt, SourceFile
+from interpreter.base.suggest import as_word
 from interpreter.base.yaml_values import word
 from interpreter.engine.game import Ruleset
 from interpreter.language.types import KindType
@@ -241,8 +241,7 @@ def _as_words(texts: Iterable[str], kind: str) -> dict[str, str]:
     """Return a member of a kind for each text: its letters without marks, or a number."""
     words: dict[str, str] = {}
     for text in texts:
-        letters = normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
-        word = re.sub(r"[^a-z0-9]+", "_", letters).strip("_")
+        word = as_word(text)
         usable = word[:1].isalpha() and (word not in words.values() or text in words)
         words.setdefault(text, word if usable else f"{kind}_{len(words) + 1}")
     return words

@@ -15,7 +15,7 @@ from textwrap import indent
 from msgspec import Struct
 
 from interpreter.base.diagnostics import Diagnostic, Note
-from interpreter.base.source import SourceFile, Span
+from interpreter.base.source import SourceFile, Span, depth_of
 from interpreter.base.yaml_values import Entry as YamlEntry
 from interpreter.base.yaml_values import Mapping as YamlMapping
 from interpreter.base.yaml_values import Scalar, Value, word
@@ -170,8 +170,8 @@ def _body(before: str, behind: str) -> str:
     first, _, rest = behind.partition("\n")
     first, lines = first.strip(), rest.split("\n")
     if not first or first.startswith("#"):
-        margin = min((len(line) - len(line.lstrip()) for line in lines if code_of(line).strip()), default=0)
-        lines = [line[min(margin, len(line) - len(line.lstrip())) :] for line in lines]
+        margin = min((depth_of(line) for line in lines if code_of(line).strip()), default=0)
+        lines = [line[min(margin, depth_of(line)) :] for line in lines]
     return "\n".join(filter(None, (before.strip("\n"), "\n".join([first, *lines] if first else lines).strip("\n"))))
 
 
@@ -200,4 +200,4 @@ def _edits(source: str, rule: _Text, *, keeps_head: bool) -> Iterator[tuple[int,
         yield text.start, text.end, body
     else:
         before = source[source.rfind("\n", 0, text.start) + 1 :]
-        yield text.start, text.end, f"{first}\n{indent(body, ' ' * (len(before) - len(before.lstrip()) + 2))}"
+        yield text.start, text.end, f"{first}\n{indent(body, ' ' * (depth_of(before) + 2))}"

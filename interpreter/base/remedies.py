@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from interpreter.base.source import SourceFile, Span
+from interpreter.base.source import SourceFile, Span, depth_of
 from interpreter.base.suggest import suggested
 
 __all__ = ["Edit", "Fix", "Remedy", "add", "edited", "either", "fixed", "indent", "insert", "remove", "said", "write"]
@@ -144,7 +144,7 @@ def _lines(file: SourceFile, number: int) -> Span:
 
     def depth(line: int) -> int:
         text = file.line(line)
-        return len(text) - len(text.lstrip()) if text.strip() and not text.lstrip().startswith("#") else -1
+        return depth_of(text) if text.strip() and not text.lstrip().startswith("#") else -1
 
     own, last, final = depth(number), number, len(file.line_starts)
     below = next((line for line in range(number + 1, final + 1) if 0 <= depth(line) <= own), final + 1)

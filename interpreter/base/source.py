@@ -10,7 +10,7 @@ from unicodedata import normalize
 
 from msgspec import Struct
 
-__all__ = ["NOWHERE", "Excerpt", "SourceFile", "Span", "typed"]
+__all__ = ["NOWHERE", "Excerpt", "SourceFile", "Span", "depth_of", "typed"]
 
 
 @dataclass(frozen=True, slots=False)
@@ -133,3 +133,8 @@ def typed(text: str, name: str = "") -> Excerpt:
 
 
 NOWHERE = Span(SourceFile("<nowhere>", ""), 0, 0)
+
+
+def depth_of(line: str) -> int:
+    """Return the indentation of a line."""
+    return len(line) - len(line.lstrip(" "))

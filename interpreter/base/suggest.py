@@ -6,15 +6,22 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import islice
+from unicodedata import normalize
 
 from interpreter.base.messages import frame
 from interpreter.base.plurals import joined, quoted
 
-__all__ = ["did_you_mean", "did_you_mean_id", "did_you_mean_one_of", "suggested", "without_suggestion"]
+__all__ = ["as_word", "did_you_mean", "did_you_mean_id", "did_you_mean_one_of", "suggested", "without_suggestion"]
 
 MOST_LETTERS = 60
 MOST_COMPARED = 200
 MOST_NAMED = 4
+
+
+def as_word(text: str, between: str = "_") -> str:
+    """Return a text as a name: its letters and digits, without marks and in lower case."""
+    letters = normalize("NFKD", text.casefold()).encode("ascii", "ignore").decode()
+    return re.sub("[^a-z0-9]+", between, letters).strip(between)
 
 
 def did_you_mean(name: str, known: Iterable[str], language: str = "en") -> str:

@@ -16,7 +16,7 @@ from textwrap import dedent
 
 from msgspec import Struct
 
-from interpreter.base.source import SourceFile, Span, typed
+from interpreter.base.source import SourceFile, Span, depth_of, typed
 from interpreter.bots.policies import Checked, family_policies
 from interpreter.editor.workspace import Desk
 from interpreter.engine.values import type_text
@@ -103,7 +103,7 @@ def _where(file: SourceFile, offset: int) -> _Where:
     number, column = file.position(offset)
     line = file.line(number)
     where = _Where(line[: column - 1])
-    depth = _depth(line) if line.strip() else column - 1
+    depth = depth_of(line) if line.strip() else column - 1
     own = _KEY.match(where.before)
     if own and not where.before[len(own["indent"]) :].startswith("#"):
         where.path = [*(["0"] if own["dashes"] else []), own["key"].strip('"')]
@@ -114,7 +114,7 @@ def _where(file: SourceFile, offset: int) -> _Where:
     for above in range(number - 1, 0, -1):
         text = file.line(above)
         stripped = text.strip()
-        indent = _depth(text)
+        indent = depth_of(text)
         if not stripped or (stripped.startswith("#") and indent >= depth):
             lines.insert(0, text)
             continue
@@ -400,7 +400,7 @@ class _Completer:
         if starts:
             starts.append("procedure")  # statements may stand where they do not belong
         above, line_break, last = begun.rpartition("\n")
-        for written in (begun, above + line_break + last[: _depth(last)]):
+        for written in (begun, above + line_break + last[: depth_of(last)]):
             for start in starts:
                 tree = finished(start, written)
                 if tree is not None:
@@ -436,14 +436,10 @@ class _Completer:
         here = next((i for i, line in enumerate(lines) if re.match(rf"\s+{re.escape(name)}:", line)), None)
         if here is None:
             return []
-        depth = _depth(lines[here])
-        return list(takewhile(lambda line: not line.strip() or _depth(line) > depth, lines[here + 1 :]))
+        depth = depth_of(lines[here])
+        return list(takewhile(lambda line: not line.strip() or depth_of(line) > depth, lines[here + 1 :]))
 
 
 def _without_numbers(path: list[str]) -> list[str]:
     """Return the keys of a path, without the numbers of list items."""
     return [step for step in path if not step.isdigit()]
-
-
-def _depth(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))

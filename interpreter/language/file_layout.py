@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from interpreter.base.diagnostics import Diagnostic
-from interpreter.base.source import SourceFile
+from interpreter.base.source import SourceFile, depth_of
 from interpreter.language.line_breaks import broken
 from interpreter.language.parse import parse_as
 from interpreter.language.rule_layout import Start, space_out
@@ -75,7 +75,7 @@ def _with_short_lines(file: SourceFile) -> str:
 def _column(scalar: Scalar) -> int | None:
     """Return the indentation of a block, or None if it has no lines."""
     lines = [line for line in scalar.span.text.split("\n")[1:] if line.strip()]
-    return min(len(line) - len(line.lstrip()) for line in lines) if lines else None
+    return min(map(depth_of, lines)) if lines else None
 
 
 def _table(scalar: Scalar, texts: dict[int, str]) -> list[Diagnostic]:

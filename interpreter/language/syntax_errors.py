@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.remedies import write
-from interpreter.base.source import Excerpt, Span
+from interpreter.base.source import Excerpt, Span, depth_of
 from interpreter.base.suggest import did_you_mean
 from interpreter.language.grammar import MisalignedError, grammar
 
@@ -205,7 +205,7 @@ def _no_statement(text: Excerpt, token: Token, start: int) -> Diagnostic | None:
     """Return the diagnostic for a line that starts with a name but is neither a call nor an assignment."""
     first, line = _line_at(text.text, start)
     before = line[: start - first].strip()
-    place = first + len(line) - len(line.lstrip(" "))
+    place = first + depth_of(line)
     span = text.span(place, place + len(before))
     if before in ("else", "elif"):
         help = "write it below the block of an `if`, with the same indentation"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, repeat, zip_longest
 from textwrap import wrap
 
+from interpreter.base.source import depth_of
 from interpreter.pages import page as elements
 
 __all__ = ["cut", "lines_of", "words_of"]
@@ -96,7 +97,7 @@ def _beside(left: Sequence[elements.Block], right: Sequence[elements.Block], wid
 
     def side(blocks: Sequence[elements.Block]) -> Iterator[str]:
         for line in lines_of(blocks, half):
-            indent = " " * (len(line) - len(line.lstrip()))
+            indent = " " * depth_of(line)
             yield from wrap(line.strip(), half, initial_indent=indent, subsequent_indent=f"{indent}  ") or [""]
 
     for before, after in zip_longest(side(left), side(right), fillvalue=""):

@@ -7,12 +7,10 @@ wordings are here. The meaning of names is left to later stages.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
-from unicodedata import normalize
 
 from msgspec import Struct
 
@@ -22,7 +20,7 @@ from interpreter.base.paths import schema_folder
 from interpreter.base.plurals import joined, quoted
 from interpreter.base.remedies import indent, remove, write
 from interpreter.base.source import Span
-from interpreter.base.suggest import did_you_mean
+from interpreter.base.suggest import as_word, did_you_mean
 from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value, plain
 
 if TYPE_CHECKING:
@@ -132,15 +130,15 @@ class _Place(Struct, frozen=True):
     def outside(self, name: str, unknown: Container[str]) -> tuple[Scalar, range] | None:
         """Return the key without a value to which an unknown key may belong, with the lines of the unknown keys below
         it. None if the known key above has a value, or there is none."""
-        entries = self.value.entries if isinstance(self.value, Mapping) else ()
-        at = next(number for number, entry in enumerate(entries) if entry.key.text == name)
-        first = next((number for number in range(at, -1, -1) if entries[number].key.text not in unknown), -1)
-        above = entries[first]
-        if first < 0 or not isinstance(above.value, Scalar) or above.value.text:
+        entries = list(self.value.entries) if isinstance(self.value, Mapping) else []
+        at = [entry.key.text for entry in entries].index(name)
+        known = [number for number, entry in enumerate(entries) if entry.key.text not in unknown]
+        above, below = max((n for n in known if n < at), default=-1), min((n for n in known if n > at), default=None)
+        if above < 0 or not isinstance(held := entries[above].value, Scalar) or held.text:
             return None
-        file, below = above.key.span.file, (each.key for each in entries[at:] if each.key.text not in unknown)
-        end = next((key.span.line for key in below), file.position(max(self.value.span.end - 1, 0))[0] + 1)
-        return above.key, range(entries[first + 1].key.span.line, end)
+        file, first = held.span.file, entries[above + 1].key.span.line
+        last = entries[below].key.span.line if below is not None else file.position(self.value.span.end - 1)[0] + 1
+        return entries[above].key, range(first, last)
 
     def key(self, name: str) -> Span:
         entry = self.value.entry(name) if isinstance(self.value, Mapping) else None
@@ -154,8 +152,7 @@ def _worded(error: _Error, start: _Place) -> Iterator[Diagnostic]:
     place = start.below(error.path)
     if "propertyNames" in error.schema_path:
         name = str(error.instance)
-        letters = normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
-        near = re.sub("[^a-z0-9]+", "_", letters).strip("_0123456789")
+        near = as_word(name).strip("_0123456789")
         help = write(place.key(name), near) if near else None
         yield Diagnostic("E106", f"got the name {_shown(name)}, want {_want(error)}", place.key(name), help=help)
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.remedies import Remedy, indent, insert, write
-from interpreter.base.source import SourceFile, Span
+from interpreter.base.source import SourceFile, Span, depth_of
 
 if TYPE_CHECKING:
     import yaml
@@ -168,7 +168,7 @@ def _remedy_at(span: Span) -> str | None:
 def _deeper(file: SourceFile, number: int) -> Remedy | None:
     """Return the remedy that indents a line, and those that go with it, as the text of the block above; None if it does
     not stand below one."""
-    depths = [len(text) - len(text.lstrip()) if (text := file.line(each + 1)).strip() else 99 for each in range(number)]
+    depths = [depth_of(text) if (text := file.line(each + 1)).strip() else 99 for each in range(number)]
     own = depths[-1]
     head = next((each for each in range(number - 1, 0, -1) if depths[each - 1] <= own), 0)
     if not head or not re.search(r": *\|\s*$", file.line(head)) or ": " in file.line(number):
@@ -176,9 +176,8 @@ def _deeper(file: SourceFile, number: int) -> Remedy | None:
     by, last = (depths[head] if head + 1 < number else depths[head - 1] + 2) - own, number
     opens = file.line(number).rstrip().endswith(":")
     while last < len(file.line_starts) and (text := file.line(last + 1)).strip():
-        depth, is_key = len(text) - len(text.lstrip()), re.match(r" *(?!else:)[\w.-]+:(\s|$)", text)
+        depth, is_key = depth_of(text), re.match(r" *(?!else:)[\w.-]+:(\s|$)", text)
         if depth < own or (depth == own and is_key) or (depth > own and not opens):
             break
         last, opens = last + 1, opens if depth > own else text.rstrip().endswith(":")
-    words = "indent the text below a `|` deeper than the key before it"
-    return indent(file, range(number, last + 1), by, words)
+    return indent(file, range(number, last + 1), by, "indent the text below a `|` deeper than the key before it")

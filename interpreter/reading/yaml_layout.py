@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from interpreter.base.source import SourceFile
+from interpreter.base.source import SourceFile, depth_of
 from interpreter.reading.yaml import loader, offset_of
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class Writer:
         for line in lines:
             if comment := line.strip():
                 self.blank_line(blank)
-                self.lines.append(" " * self._aligned(len(line) - len(line.lstrip()), read, column) + comment)
+                self.lines.append(" " * self._aligned(depth_of(line), read, column) + comment)
             elif self.keeps:
                 self.lines.append("")
             blank = not comment and not self.keeps
@@ -239,7 +239,7 @@ class _YamlWriter(Writer):
         raw_lines = body.split("\n")
         begin = next((n for n, line in enumerate(raw_lines) if line.strip()), len(raw_lines))
         lines = [""] * begin + raw_lines[begin:]  # spaces above the first line are ignored
-        first = next((_indent(line) for line in lines if line.strip()), 0)
+        first = next((depth_of(line) for line in lines if line.strip()), 0)
         read = self.base.read + indicator if indicator else first
         while lines and not lines[-1][read:].rstrip("\n"):
             lines.pop()
@@ -278,7 +278,3 @@ class _YamlWriter(Writer):
         if name in ("FlowEntry", "FlowSequenceEnd", "FlowMappingEnd"):
             return " " if self.last in ("Value", "Alias") else ""
         return " "
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))

@@ -36,6 +36,7 @@ from interpreter.authoring.creation import NotCreated, board_of, create, parts_o
 from interpreter.base.diagnostics import RulesetError, rendered
 from interpreter.base.paths import shipped, suffix_of
 from interpreter.base.plain_data import Json, json_in
+from interpreter.base.suggest import as_word
 from interpreter.editor.rename import RefusedRename, renamable, rename
 from interpreter.editor.server import offset_at, path_in, uri_of
 from interpreter.loading.load import load
@@ -263,8 +264,9 @@ class _Site:
 
     def _create(self, kind: str, form: dict[str, str], contents: list[tuple[str, bytes]]) -> dict[str, Json]:
         bench = self.workbench
-        family, name = parts_of(kind, form.get("name", "").strip())
-        title = title_of(form.get("title") or None, name)
+        given, words = form.get("name", "").strip(), r"[\w '-]*[A-Z '][\w '-]*"
+        family, name = parts_of(kind, as_word(given, "-") if re.fullmatch(words, given) else given)
+        title = title_of(form.get("title") or (given if name not in given else None), name)
         root, base = bench.root / "rulesets" if (bench.root / "rulesets").is_dir() else bench.root, None
         if kind != "game":
             base = load(bench.source(form.get("for", "")))

@@ -284,9 +284,8 @@ def test_two_rulesets_are_compared_and_played(home: Home) -> None:
 def test_where_there_are_no_processes_games_are_played_in_slices(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compare_pane, "IN_BROWSER", True)
     home.post("pane/compare?ruleset=germany-2018&other=germany-2004", {"play": "2000"})
-    began = time.monotonic()
-    events = home.get("pane/scenarios?ruleset=tiny")
-    assert (events.status_code, time.monotonic() - began < 5) == (200, True)
+    assert home.get("pane/scenarios?ruleset=tiny").status_code == 200
+    assert 'name="stop"' in home.get("pane/compare?ruleset=germany-2018&other=germany-2004").text, "it goes on"
     page = home.post("pane/compare?ruleset=germany-2018&other=germany-2004", {"stop": "1"}).text
     assert "Play again" in page
     assert "Effects on play" in compared(home, "ruleset=tiny&other=tiny", 20)

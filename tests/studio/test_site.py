@@ -145,7 +145,10 @@ def test_new_files_by_form(home: Home) -> None:
     assert answer.json() == {"go": "at=goofspiel/overlays/short.yaml:1&ruleset=goofspiel&with=goofspiel/short"}
     again = posted(home, "new/overlay", data={"name": "short", "for": "goofspiel"})
     assert "already exists" in again.text
-    for name in ("", "../x", "<b>", "A", "x" * 10_000):
+    answer = posted(home, "new/game", data={"name": "Zoë's Game"})
+    assert answer.json() == {"go": "at=zoe-s-game/family.yaml:1&ruleset=zoe-s-game"}
+    assert "Zoë" in home.bench.read("zoe-s-game/zoe-s-game.yaml")
+    for name in ("", "../x", "<b>", "Ж Ж", "x" * 10_000):
         assert 'role="alert"' in posted(home, "new/game", data={"name": name}).text
     answer = posted(home, "new/game", data={"name": "pebbles"})
     assert load(home.bench.source(parse_qs(answer.json()["go"])["ruleset"][0])).id == "pebbles"

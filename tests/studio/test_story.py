@@ -117,7 +117,7 @@ def test_from_a_map_to_a_link(home: str, tmp_path: Path, request: pytest.Fixture
         visit = Visit(chromium)
         page, shell = opened(visit, here)
         shell.locator("button[data-ask='new/map']").first.click()
-        shell.get_by_label("Name", exact=True).fill("my-town")
+        shell.get_by_label("Name", exact=True).fill("My Town")
         shell.get_by_label("Ruleset to build on").select_option("germany-2004")
         shell.get_by_role("button", name="Create").click()
         shell.locator("#files a[aria-current]", has_text="my-town.yaml").wait_for()
