@@ -136,6 +136,7 @@ class Live:
         """Number of choices that still fit changed rules, the choices after them, and why the first of these does not.
         They come back with rules that allow them again, until a person chooses."""
         self.asking: tuple[int, int, set[int]] | None = None
+        self.undone: int | None = None  # the seat that has taken back the last choice
         """Pending undo request: the seat, the number of choices to keep, and the seats that have agreed."""
         self.changed: Callable[[], None] = lambda: None
         self.is_watched: Callable[[], bool] = lambda: True
@@ -360,7 +361,7 @@ class Live:
             self._notify()  # a page may show the choices
             raise
         if not is_forced:
-            self.asking, self.note = None, ""
+            self.asking, self.note, self.undone = None, "", None
         persons = {n for n, each in enumerate(self.kept.seats) if each.kind == "person"}
         if (not is_forced and seat in persons) or not persons:
             self.lost = None
@@ -492,8 +493,7 @@ class Live:
             await self._continue()
         undone = {seat, *(line["by"] for line in self.kept.choices[stay:])}
         await self.store.cut(self.kept, stay)
-        self.asking = self.lost = None
-        self.note = Told("{who} took a choice back.", who=self.seat_name(seat))
+        self.asking, self.lost, self.undone = None, None, seat
         self._undo(number)
         await self._forget_answers(undone)  # they would make the same choices again
 

@@ -399,6 +399,7 @@ def test_ok_chooses_what_was_typed_or_clicked_before_it(
     page.locator("#f-prompt .ok").click()  # the field loses the focus only now
     until(lambda: len(live.kept.choices) == before + 1)
     assert live.kept.choices[before]["bid"] == bid
+    page.locator(f'[data-at="{before + 1}"]').wait_for(state="attached")
     served.done(live.undo(player.seat))
     page.locator(f'[data-at="{before}"] [data-do="list"]').wait_for(state="attached")
     cards = page.locator("#window-plant_market button.thing.can")

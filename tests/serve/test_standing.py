@@ -128,6 +128,8 @@ def test_undo_takes_back_the_choice_and_the_answer(served: Served) -> None:
     answers(served, live, seat, most=price + 9)
     until(lambda: made(live, seat, since))
     served.done(live.undo(seat))
+    told = ["took a choice back" in served.within(View(live, each).pieces)["notice"] for each in range(3)]
+    assert told == [each != seat for each in range(3)], "the others are told"
     assert not made(live, seat, since)
     assert live.orders(seat) == Orders()
     assert served.within(lambda: asks(live, seat))
