@@ -18,7 +18,7 @@ from interpreter.base.diagnostics import Diagnostic, unique
 from interpreter.base.lazy import Scoped
 from interpreter.base.paths import schema_folder
 from interpreter.base.plurals import joined, quoted
-from interpreter.base.remedies import indent, remove, write
+from interpreter.base.remedies import Remedy, indent, remove, write
 from interpreter.base.source import Span
 from interpreter.base.suggest import as_word, did_you_mean
 from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value, plain
@@ -127,18 +127,20 @@ class _Place(Struct, frozen=True):
             return self.value.entries[0].key.span
         return self.value.span
 
-    def outside(self, name: str, unknown: Container[str]) -> tuple[Scalar, range] | None:
-        """Return the key without a value to which an unknown key may belong, with the lines of the unknown keys below
-        it. None if the known key above has a value, or there is none."""
-        entries = list(self.value.entries) if isinstance(self.value, Mapping) else []
-        at = [entry.key.text for entry in entries].index(name)
-        known = [number for number, entry in enumerate(entries) if entry.key.text not in unknown]
-        above, below = max((n for n in known if n < at), default=-1), min((n for n in known if n > at), default=None)
-        if above < 0 or not isinstance(held := entries[above].value, Scalar) or held.text:
-            return None
-        file, first = held.span.file, entries[above + 1].key.span.line
-        last = entries[below].key.span.line if below is not None else file.position(self.value.span.end - 1)[0] + 1
-        return entries[above].key, range(first, last)
+    def outside(self, unknown: Container[str]) -> dict[str, Remedy]:
+        """Return the unknown keys that stand below a key without a value, each with the remedy that indents all of them
+        there."""
+        found, above = dict[str, Remedy](), None
+        entries = self.value.entries if isinstance(self.value, Mapping) else ()
+        for is_unknown, group in groupby(entries, key=lambda entry: entry.key.text in unknown):
+            keys = [*group]
+            if is_unknown and above is not None and isinstance(above.value, Scalar) and not above.value.text:
+                file, end = above.key.span.file, max(keys[-1].key.span.end, keys[-1].value.span.end)
+                words = f"if it belongs to `{above.key.text}`, which has no value, indent it deeper"
+                remedy = indent(file, range(keys[0].key.span.line, file.position(end - 1)[0] + 1), 2, words)
+                found |= dict.fromkeys((each.key.text for each in keys), remedy)
+            above = keys[-1]
+        return found
 
     def key(self, name: str) -> Span:
         entry = self.value.entry(name) if isinstance(self.value, Mapping) else None
@@ -161,16 +163,13 @@ def _worded(error: _Error, start: _Place) -> Iterator[Diagnostic]:
 
 def _unknown_keys(error: _Error, place: _Place) -> Iterator[Diagnostic]:
     known = list(error.schema.get("properties", ()))
-    unknown = [key for key in error.instance if key not in known]
+    unknown, free = [key for key in error.instance if key not in known], set(known).difference(error.instance)
+    outside = place.outside(frozenset(unknown))
     for number, key in enumerate(unknown):
-        outside, free = place.outside(key, unknown), [name for name in known if name not in error.instance]
-        hint = did_you_mean(key, free) if outside is None and number < 20 else ""  # similar names are slow to find
+        hint = did_you_mean(key, free) if key not in outside and number < 20 else ""  # similar names are slow to find
         listed = ", ".join(f"`{name}`" for name in known[:MOST_LISTED]) + (", …" if len(known) > MOST_LISTED else "")
         remedy = f"known here: {listed}" if not hint and (number == 0 or len(known) <= 12) else None
-        if outside is not None:
-            words = f"if it belongs to `{outside[0].text}`, which has no value, indent it deeper"
-            remedy = indent(outside[0].span.file, outside[1], 2, words)
-        yield Diagnostic("E101", f"unknown key {_shown(key)}{hint}", place.key(key), help=remedy)
+        yield Diagnostic("E101", f"unknown key {_shown(key)}{hint}", place.key(key), help=outside.get(key, remedy))
 
 
 def _missing_keys(error: _Error, place: _Place) -> Iterator[Diagnostic]:

@@ -395,8 +395,8 @@ class Scene:
             if panel.rows is not None and isinstance(item_type(panel.rows.type), SeatType):
                 env = self.env(panel)
                 env[panel.row_local] = self.seat
-                heads = self._heads(panel.name, panel.columns)
-                found |= {head: self.shown(value, env) for head, (_, value) in zip(heads, panel.columns, strict=True)}
+                heads = zip(self._heads(panel.name, panel.columns), panel.columns, strict=True)
+                found |= {head: self.shown(tree, env) for head, (_, tree) in heads if isinstance(tree.type, IntType)}
         return {head: cell for head, cell in found.items() if cell["k"] == "number"}
 
     def _track(self, panel: Panel) -> Data:

@@ -264,8 +264,9 @@ class _Site:
 
     def _create(self, kind: str, form: dict[str, str], contents: list[tuple[str, bytes]]) -> dict[str, Json]:
         bench = self.workbench
-        given, words = form.get("name", "").strip(), r"[\w '-]*[A-Z '][\w '-]*"
-        family, name = parts_of(kind, as_word(given, "-") if re.fullmatch(words, given) else given)
+        given = form.get("name", "").strip()
+        is_text = re.fullmatch(r"[\w '-]*", given) and re.search("[^a-z0-9_-]", given)
+        family, name = parts_of(kind, as_word(given, "-") if is_text else given)
         title = title_of(form.get("title") or (given if name not in given else None), name)
         root, base = bench.root / "rulesets" if (bench.root / "rulesets").is_dir() else bench.root, None
         if kind != "game":

@@ -87,7 +87,7 @@ class Suite:
         names = tuple(tuple(each.text for each in listed) for listed in (keys.over, keys.not_with, keys.with_))
         if (question := (str(shelf.roots[0]), names, keys.players)) not in self._over:
             parts = self._parts.setdefault(str(shelf.roots[0]), {})
-            for each in shelf.documents("ruleset", self.only or None) if not parts else ():
+            for each in shelf.documents("ruleset", sorted(self.only) or None) if not parts else ():
                 parts[each.id] = {id for _, id in ids_of(shelf, each)}, files_of(shelf, each)
             self._over[question] = [id for id, (ids, files) in parts.items() if _takes(shelf, ids, files, scenario)]
         return self._over[question]

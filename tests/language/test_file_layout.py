@@ -247,7 +247,6 @@ def test_a_ruleset_spoilt_and_laid_out_is_the_same(root: Path, seed: int, tmp_pa
         assert meaning(tmp_path, name) == meaning(root, name), name
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_all_files_are_laid_out_or_told(path: Path) -> None:
     file, found = decode(path.name, path.read_bytes())

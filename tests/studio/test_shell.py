@@ -300,7 +300,7 @@ def test_names_that_want_to_be_html_stay_names(chromium: Any, home: Home) -> Non
     studio.close()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (768, "light"), (1440, "light")])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (768, "light"), (1440, "dark"), (1440, "light")])
 def test_no_serious_findings_of_axe(chromium: Any, home: Home, width: int, scheme: str) -> None:
     home.within(lambda: home.bench.write("goofspiel/overlays/axe.yaml", "language: 2\noverlay: goofspiel/axe\n"))
     studio = Page(chromium, home, width, color_scheme=scheme, bypass_csp=True)
