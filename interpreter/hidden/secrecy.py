@@ -607,10 +607,10 @@ class _Steps:
             case core.Keeps(_, _, procedure, captured):
                 self._call(procedure, tuple(core.Local(local, "") for local in captured), env, course)
             case core.Performs(value) | core.SetLocal(_, value) | core.SetCell(_, value) | core.Returns(value):
-                if isinstance(value, core.CallRule | core.CallBase):
+                if isinstance(value, core.Call):
                     self.call(value, env, course)
 
-    def call(self, call: core.CallRule | core.CallBase, env: Env, course: Label) -> None:
+    def call(self, call: core.Call, env: Env, course: Label) -> None:
         target = self.analysis.program.target(call)
         if target in self.analysis.program.procedures:
             told = self.analysis.procedure(target).told

@@ -940,9 +940,7 @@ class Expressions(Reporter):
             if self.frame.find(node.name) or node.name in ("players", "seats", "phase"):
                 return True
             return self.names.group(node.name) is not None or self.names.setting(node.name) is not None
-        return not isinstance(
-            node, nodes.IntLiteral | nodes.TextLiteral | nodes.BoolLiteral | nodes.NoneLiteral | nodes.ListLiteral
-        )
+        return not isinstance(node, nodes.Constant)
 
     def _members_of(self, item: nodes.Expr, items: nodes.Expr) -> tuple[core.Expression, Type]:
         """Check the right side of a membership test. In a list literal, quoted texts are texts if the item is one."""

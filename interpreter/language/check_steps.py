@@ -54,18 +54,6 @@ __all__ = ["Steps"]
 _UNSAYABLE = {"asking", "at", *Refusal.forms}
 """Names that no choice can have, because lines of policies and choices of scenarios say something else with them."""
 
-Computing = (
-    nodes.Let
-    | nodes.Assign
-    | nodes.Add
-    | nodes.Remove
-    | nodes.Return
-    | nodes.If
-    | nodes.ForEach
-    | nodes.While
-    | nodes.Perform
-)
-"""Statements that functions may have."""
 Where = Literal["in", "top", "bottom", "new pile"]
 Blocks = dict[str, RuleLayer]
 
@@ -144,7 +132,7 @@ class Steps(Expressions):
 
     def statement(self, node: nodes.Statement) -> core.Step:
         span = node.span
-        if self.pure and not isinstance(node, Computing):
+        if self.pure and not isinstance(node, nodes.Computing):
             self._impure("changes the game or asks", span)
         match node:
             case nodes.Let():

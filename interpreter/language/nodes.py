@@ -216,30 +216,10 @@ class Amount(Node, frozen=True):
     kind: Expr
 
 
-Expr = (
-    Name
-    | IntLiteral
-    | TextLiteral
-    | BoolLiteral
-    | NoneLiteral
-    | Attribute
-    | Index
-    | Call
-    | Drawn
-    | Aggregate
-    | ListLiteral
-    | ListComprehension
-    | RangeOf
-    | Binary
-    | Compare
-    | In
-    | IsKind
-    | Not
-    | Negative
-    | Conditional
-    | Otherwise
-    | Amount
-)
+Constant = IntLiteral | TextLiteral | BoolLiteral | NoneLiteral | ListLiteral
+"""Expressions that may mean another thing if another type is expected."""
+Operation = Binary | Compare | In | IsKind | Not | Negative | Conditional | Otherwise | Amount
+Expr = Name | Constant | Attribute | Index | Call | Drawn | Aggregate | ListComprehension | RangeOf | Operation
 
 
 # --- statements ------------------------------------------------------------------------------------------------------
@@ -422,25 +402,9 @@ class Keep(Node, frozen=True):
     body: Block
 
 
-Statement = (
-    Let
-    | Assign
-    | Add
-    | Remove
-    | Move
-    | Shuffle
-    | Note
-    | Return
-    | Settle
-    | Reveal
-    | EndGame
-    | Perform
-    | If
-    | ForEach
-    | While
-    | Choose
-    | Keep
-)
+Computing = Let | Assign | Add | Remove | Return | If | ForEach | While | Perform
+"""Statements that functions may have."""
+Statement = Computing | Move | Shuffle | Note | Settle | Reveal | EndGame | Choose | Keep
 
 
 # --- whole texts -----------------------------------------------------------------------------------------------------
