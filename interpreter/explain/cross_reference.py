@@ -19,7 +19,6 @@ from interpreter.base.suggest import did_you_mean, did_you_mean_one_of
 from interpreter.base.yaml_values import word
 from interpreter.engine.citations import Citation, citations_of
 from interpreter.engine.game import Ruleset
-from interpreter.engine.values import type_text
 from interpreter.language.model import Table
 from interpreter.language.types import NOTHING, IntType, KindType, Type
 from interpreter.reading.printed_tables import read_printed
@@ -149,13 +148,13 @@ def facts_of(ruleset: Ruleset, section: str, name: str) -> Iterator[tuple[str, s
         case "rules":
             rule = model.rules[name]
             yield "form", rule.form
-            yield "takes", ", ".join(f"{parameter}: {type_text(model, of)}" for parameter, of in rule.parameters)
-            yield "gives", type_text(model, rule.result) if rule.form != "permits" and rule.result != NOTHING else ""
+            yield "takes", ", ".join(f"{parameter}: {model.word(of)}" for parameter, of in rule.parameters)
+            yield "gives", model.word(rule.result) if rule.form != "permits" and rule.result != NOTHING else ""
             yield "is", _place_in_game(ruleset, name)
         case "tables":
             table = model.tables[name]
             yield "keys", ", ".join(table.keys)
-            yield "gives", type_text(model, table.gives)
+            yield "gives", model.word(table.gives)
         case "triggers":
             yield "event", model.triggers[name].event
             yield "phases", _phases(ruleset, name)
@@ -165,13 +164,13 @@ def facts_of(ruleset: Ruleset, section: str, name: str) -> Iterator[tuple[str, s
             yield from doubt.readings.items()
         case "settings":
             setting = model.settings[name]
-            yield "type", type_text(model, setting.type)
+            yield "type", model.word(setting.type)
             yield "check", setting.check or ""
 
 
 def type_in_words(ruleset: Ruleset, type_: Type) -> str:
     """Format a type for readers who do not know the rule language: ``number``, ``seat or none``."""
-    named = type_text(ruleset.model, type_.sure)
+    named = ruleset.model.word(type_.sure)
     return _PLAIN.get(named, named) + (" or none" if type_.optional else "")
 
 

@@ -34,7 +34,6 @@ from interpreter.language.types import (
     SEAT,
     TEXT,
     BagType,
-    BoolType,
     CardType,
     CollectionType,
     HolderType,
@@ -44,7 +43,6 @@ from interpreter.language.types import (
     ListType,
     MadeType,
     NeverType,
-    NodeType,
     NoneType,
     PieceType,
     PileType,
@@ -52,6 +50,7 @@ from interpreter.language.types import (
     RecordType,
     SeatType,
     SetType,
+    Sortable,
     TextType,
     Type,
     accepts,
@@ -62,8 +61,6 @@ from interpreter.language.types import (
 
 __all__ = ["Expressions"]
 
-Sign = Literal["+", "-", "*", "div", "mod"]
-Relation = Literal["==", "!=", "<", "<=", ">", ">="]
 PHASE = KindType("phase", optional=True)
 OTHER_CALLS = {
     "len": "write `count(…)`",
@@ -257,8 +254,8 @@ class Expressions(Reporter):
                 if operator == "and" or operator == "or":
                     return self._logic(operator, left, right, span)
                 return self._arithmetic(operator, left, right, expected, span)
-            case nodes.Compare(operator, left, right):
-                return self._compare(operator, left, right, span)
+            case nodes.Compare():
+                return self._compare(node)
             case nodes.In(item, items, negated):
                 whole, of = self._members_of(item, items)
                 return core.MemberOf(self._member(item, of), whole, negated, type=BOOL, span=span)
@@ -271,8 +268,8 @@ class Expressions(Reporter):
                 if not isinstance(inner.type, IntType | BagType | NeverType):
                     self.error("E401", f"got {inner.type}, want a number or a bag after `-`", value.span)
                 return core.Negate(inner, type=inner.type, span=span)
-            case nodes.Conditional(then, test, otherwise):
-                return self._conditional(then, test, otherwise, expected, span)
+            case nodes.Conditional():
+                return self._conditional(node, expected)
             case nodes.Otherwise(value, default):
                 optional = self.value(value, expected.maybe if expected else None, maybe=True)
                 if not optional.type.optional and not isinstance(optional.type, NeverType):
@@ -296,18 +293,15 @@ class Expressions(Reporter):
     def _number(self, value: int, expected: Type | None, span: Span) -> core.Expression:
         """Check a number: an integer, or the card with that key if a card is expected."""
         if isinstance(expected, CardType):
-            card = self._card(value, expected, span)
-            if card is None:
-                self.error("E302", f"there is no {expected.sure} {value}", span)
-            return card or self._never(span)
+            missing = f"there is no {expected.sure} {value}"
+            return self._card(value, expected, span) or self._wrong("E302", missing, span)
         return core.Const(value, type=INT, span=span)
 
     def _card(self, key: int | str, expected: CardType, span: Span) -> core.Expression | None:
         """Return the card with a key, of the expected kind, or None."""
         matches = self.names.cards(key, expected.name)
         if len(matches) > 1 and len({kind for _, kind in matches}) == 1:
-            self._copies(matches[0][1], key, span)
-            return self._never(span)
+            return self._copies(matches[0][1], key, span)
         if len(matches) > 1:
             shown = f'"{key}"' if isinstance(key, str) else key
             calls = [f"{kind}({shown})" for _, kind in matches]
@@ -320,7 +314,7 @@ class Expressions(Reporter):
         self.names.bind(span, "card", str(key), kind)
         return core.Const(number, type=CardType(kind), span=span)
 
-    def _copies(self, name: str, key: int | str | None, span: Span) -> None:
+    def _copies(self, name: str, key: int | str | None, span: Span) -> core.Expression:
         """Report the key of copies: it does not identify a card."""
         shown = "…" if key is None else f'"{key}"' if isinstance(key, str) else str(key)
         model = self.names.model
@@ -328,7 +322,7 @@ class Expressions(Reporter):
         message = f"{shown} is the key of {number} copies" if number else f"some cards of {name} are copies"
         example = f"`first(c in ZONE where c.{attribute} == {shown})`"
         help = f"compare `{attribute}`, or name its zone: {example}"
-        self.error("E303", message, span, help)
+        return self._wrong("E303", message, span, help)
 
     def _text(self, value: str, expected: Type | None, span: Span) -> core.Expression:
         if isinstance(expected, TextType):
@@ -422,10 +416,8 @@ class Expressions(Reporter):
         if len(kinds) == 1:
             return self._member_of(KindType(kinds[0]), name, span)
         if len(kinds) > 1:
-            listed = " and ".join(f"`{kind}`" for kind in kinds)
-            return self._wrong(
-                "E303", f"`{name}` is a member of {listed}; the context does not tell which is meant", span
-            )
+            message = f"`{name}` is a member of {' and '.join(quoted(kinds))}; the context does not tell which is meant"
+            return self._wrong("E303", message, span)
         return None
 
     def _member_of(self, kind: KindType, name: str, span: Span) -> core.Expression:
@@ -508,9 +500,8 @@ class Expressions(Reporter):
             case NeverType():
                 return of
             case _:
-                return self._wrong(
-                    "E401", f"got {of.type}, want a table, a bag or a list before `[`", node.of.span, at=node.span
-                )
+                message = f"got {of.type}, want a table, a bag or a list before `[`"
+                return self._wrong("E401", message, node.of.span, at=node.span)
 
     def _table_cell(self, node: nodes.Index, table: Table) -> core.Expression:
         name = table.name
@@ -534,13 +525,8 @@ class Expressions(Reporter):
         if signature is not None:
             self._bind_rule(node.name_span, signature, node.name)
             if signature.form == "does" and not procedures:
-                return self._wrong(
-                    "E406",
-                    f"`{node.name}` is a procedure: call it as a statement, "
-                    "or as all of a `let`, assignment or `return`",
-                    node.name_span,
-                    at=node.span,
-                )
+                want = "call it as a statement, or as all of a `let`, assignment or `return`"
+                return self._wrong("E406", f"`{node.name}` is a procedure: {want}", node.name_span, at=node.span)
             arguments = self.arguments(node, node.name, signature.parameters, signature.span)
             return core.CallRule(signature.name, arguments, type=signature.result, span=node.span)
         fields = self.names.record(node.name)
@@ -578,14 +564,11 @@ class Expressions(Reporter):
         key_type = kind.attributes[kind.key]
         literal = node.arguments[0] if len(node.arguments) == 1 else None
         if isinstance(literal, nodes.IntLiteral | nodes.TextLiteral):
-            found_card = self._card(literal.value, card, literal.span)
-            if found_card is None:
-                self.error("E302", f"there is no {card} {literal.value}", literal.span)
-            return found_card or self._never(node.span)
+            missing = f"there is no {card} {literal.value}"
+            return self._card(literal.value, card, literal.span) or self._wrong("E302", missing, literal.span)
         arguments = self.arguments(node, node.name, [(kind.key, key_type)], kind.span)
         if self.names.has_copies(kind.name):
-            self._copies(kind.name, None, node.span)
-            return self._never(node.span)
+            return self._copies(kind.name, None, node.span)
         if len(arguments) != 1:
             return self._never(node.span)
         local = self.frame.hidden()
@@ -747,12 +730,8 @@ class Expressions(Reporter):
                     self.error("E407", f"`{node.name}` of {of} needs `by`", node.span)
                 return core.Order(local, whole, test, end, keys, maybe, type=found_type, span=span)
             case _:
-                return self._wrong(
-                    "E407",
-                    f"`{node.name}` needs a value: `{node.name}(value for {node.variable} in …)`",
-                    node.span,
-                    at=span,
-                )
+                message = f"`{node.name}` needs a value: `{node.name}(value for {node.variable} in …)`"
+                return self._wrong("E407", message, node.span)
 
     def _aggregate_of_values(self, node: nodes.Aggregate, maybe: bool) -> core.Expression:
         assert node.value is not None
@@ -793,10 +772,7 @@ class Expressions(Reporter):
 
     def _key(self, node: nodes.Expr) -> core.Expression:
         key = self.value(node)
-        if key.type.optional or not isinstance(
-            key.type,
-            IntType | BoolType | KindType | SeatType | NodeType | CardType | PlaceType | LinkType | NeverType,
-        ):
+        if key.type.optional or not isinstance(key.type, Sortable | PlaceType | LinkType):
             self.error("E408", f"got {key.type}, want a type that can be sorted", node.span)
         return key
 
@@ -873,7 +849,7 @@ class Expressions(Reporter):
         return core.Logic(operator, start, then, type=BOOL, span=span)
 
     def _arithmetic(
-        self, operator: Sign, left: nodes.Expr, right: nodes.Expr, expected: Type | None, span: Span
+        self, operator: nodes.Sign, left: nodes.Expr, right: nodes.Expr, expected: Type | None, span: Span
     ) -> core.Expression:
         first = self.value(left, expected)
         second = self.value(right, first.type)
@@ -881,10 +857,10 @@ class Expressions(Reporter):
             first = self.value(left, second.type)
         forms = {type(side.type) for side in (first, second)} - {NeverType}
         type_: Type | None = None
-        if first.type.optional or second.type.optional:
-            for side, node in ((first, left), (second, right)):
-                if side.type.optional:
-                    self.maybe_none(node, side.type)
+        unsure = [(node, side.type) for side, node in ((first, left), (second, right)) if side.type.optional]
+        for node, maybe in unsure:
+            self.maybe_none(node, maybe)
+        if unsure:
             return self._never(span)
         if not forms:
             type_ = NEVER
@@ -906,10 +882,10 @@ class Expressions(Reporter):
             type_ = NEVER
         return core.Arithmetic(operator, first, second, type=type_, span=span)
 
-    def _compare(self, operator: Relation, left: nodes.Expr, right: nodes.Expr, span: Span) -> core.Expression:
-        maybe = any(
-            isinstance(side, nodes.NoneLiteral) for side in (left, right)
-        )  # a comparison with none is a test whether something is found
+    def _compare(self, node: nodes.Compare) -> core.Expression:
+        operator, left, right, span = node.operator, node.left, node.right, node.span
+        # a comparison with none is a test whether something is found
+        maybe = any(isinstance(side, nodes.NoneLiteral) for side in (left, right))
         if self._stands_alone(left) or not self._stands_alone(right):
             first = self.value(left, maybe=maybe)
             second = self.value(right, first.type, maybe=maybe)
@@ -919,19 +895,15 @@ class Expressions(Reporter):
         if operator in ("==", "!="):
             if join(first.type, second.type) is None:
                 self.error("E401", f"cannot compare {first.type} with {second.type}", span)
-            for side, other, node in ((first, second, left), (second, first, right)):
-                if (
-                    isinstance(side.type, NoneType)
-                    and not other.type.optional
-                    and not isinstance(other.type, NeverType)
-                ):
-                    self.error("E416", f"{other.type} is never none", (right if node is left else left).span)
+            for none, other, written in ((first, second, right), (second, first, left)):
+                if isinstance(none.type, NoneType) and not (other.type.optional or isinstance(other.type, NeverType)):
+                    self.error("E416", f"{other.type} is never none", written.span)
         else:
-            for side, node in ((first, left), (second, right)):
+            for side, written in ((first, left), (second, right)):
                 if side.type.optional:
-                    self.maybe_none(node, side.type)
+                    self.maybe_none(written, side.type)
                 elif not isinstance(side.type, IntType | NeverType):
-                    self.error("E401", f"got {side.type}, want int: only numbers have an order", node.span)
+                    self.error("E401", f"got {side.type}, want int: only numbers have an order", written.span)
         return core.Comparison(operator, first, second, type=BOOL, span=span)
 
     def _stands_alone(self, node: nodes.Expr) -> bool:
@@ -974,24 +946,20 @@ class Expressions(Reporter):
             self.names.bind(node.name_span, "cards" if is_card else "pieces", node.kind)
         return core.KindTest(value, node.kind, node.negated, type=BOOL, span=node.span)
 
-    def _conditional(
-        self, then: nodes.Expr, test: nodes.Expr, otherwise: nodes.Expr, expected: Type | None, span: Span
-    ) -> core.Expression:
-        checked = self.condition(test)
-        maybe = bool(expected and expected.optional)
-        with self.frame.narrowed(self.facts(test, holds=True)):
-            first = self._any(then, expected, maybe)
-        with self.frame.narrowed(self.facts(test, holds=False)):
-            second = self._any(
-                otherwise, expected or (first.type if not isinstance(first.type, NoneType) else None), maybe
-            )
-        if not (isinstance(expected, HolderType)):
+    def _conditional(self, node: nodes.Conditional, expected: Type | None) -> core.Expression:
+        span, test, maybe = node.span, self.condition(node.test), bool(expected and expected.optional)
+        with self.frame.narrowed(self.facts(node.test, holds=True)):
+            first = self._any(node.then, expected, maybe)
+        with self.frame.narrowed(self.facts(node.test, holds=False)):
+            like = expected or (first.type if not isinstance(first.type, NoneType) else None)
+            second = self._any(node.otherwise, like, maybe)
+        if not isinstance(expected, HolderType):
             first, second = self._read(first), self._read(second)
         type_ = join(first.type, second.type)
         if type_ is None:
             self.error("E401", f"got {first.type} or {second.type}, want one type", span)
             type_ = NEVER
-        return core.Condition(first, checked, second, type=type_, span=span)
+        return core.Condition(first, test, second, type=type_, span=span)
 
     def _amount(self, number: nodes.Expr, kind: nodes.Expr, span: Span) -> core.Expression:
         counted = self.need(number, INT)
@@ -1038,20 +1006,10 @@ class Expressions(Reporter):
         if owned:
             self._report_missing_owner(owned[0], span)
             return
-        known = [
-            *self.frame.all_names(),
-            *self.names.weights,
-            *(group.name for group in model.groups.values() if group.owner is None),
-            *model.settings,
-            *model.tables,
-            *model.kinds,
-            *model.card_kinds,
-            "players",
-            "seats",
-            "round",
-        ]
-        for kind in model.kinds.values():
-            known.extend(member for member in kind.members if member != name)
+        things = (group.name for group in model.groups.values() if group.owner is None)
+        members = (member for kind in model.kinds.values() for member in kind.members if member != name)
+        known = [*self.frame.all_names(), *self.names.weights, *things, *model.settings, *model.tables, *model.kinds]
+        known += [*model.card_kinds, "players", "seats", "round", *members]
         help = self.hints.get(name)
         if name == "base" and self.base is not None:
             help = "call the layer below as `base(…)`"

@@ -54,7 +54,6 @@ __all__ = ["Steps"]
 _UNSAYABLE = {"asking", "at", *Refusal.forms}
 """Names that no choice can have, because lines of policies and choices of scenarios say something else with them."""
 
-Where = Literal["in", "top", "bottom", "new pile"]
 Blocks = dict[str, RuleLayer]
 
 
@@ -233,7 +232,12 @@ class Steps(Expressions):
             steps.append(core.SetLocal(rest.index, without, span=span))
         else:
             number = self.need(node.number, INT)
-        self.before += [core.SetLocal(rest.index, whole, span=span), _emptied(drawn), self._times(number, *steps)]
+        none = core.MakeList((), type=every, span=span)
+        self.before += [
+            core.SetLocal(rest.index, whole, span=span),
+            core.SetLocal(drawn.index, none, span=span),
+            self._times(number, *steps),
+        ]
         return drawn
 
     def _assign(self, node: nodes.Assign) -> core.Step:
@@ -485,7 +489,7 @@ class Steps(Expressions):
         return core.MoveCards(cards, target, node.target.where, span=node.span)
 
     def _card_target(self, node: nodes.Move, card: CardType) -> core.Expression:
-        where: Where = node.target.where
+        where = node.target.where
         target = self._any(node.target.holder, None, False)
         forms: tuple[type[Type], ...] = (ZoneType, PileType)
         if where in ("new pile", "in"):
@@ -595,11 +599,6 @@ def _current(target: core.Expression) -> core.Expression:
     if isinstance(target, core.Element):
         return replace(target, of=_current(target.of))
     return core.Read(target, type=target.type, span=target.span) if isinstance(target, core.Cell) else target
-
-
-def _emptied(items: core.Local) -> core.Step:
-    """Return a step that starts a list."""
-    return core.SetLocal(items.index, core.MakeList((), type=items.type, span=items.span), span=items.span)
 
 
 def _appended(item: core.Local, to: core.Local) -> core.Step:

@@ -146,10 +146,13 @@ class RangeOf(Node, frozen=True):
     last: Expr
 
 
+Sign = Literal["+", "-", "*", "div", "mod"]
+
+
 class Binary(Node, frozen=True):
     """``a + b``, ``a and b``: a binary operator."""
 
-    operator: Literal["+", "-", "*", "div", "mod", "and", "or"]
+    operator: Sign | Literal["and", "or"]
     left: Expr
     right: Expr
 
@@ -255,10 +258,13 @@ class Remove(Node, frozen=True):
     target: Expr
 
 
+Where = Literal["in", "top", "bottom", "new pile"]
+
+
 class Target(Node, frozen=True):
     """Destination of a move: a holder, optionally its ``top``, ``bottom`` or a ``new pile``."""
 
-    where: Literal["in", "top", "bottom", "new pile"]
+    where: Where
     holder: Expr
 
 
