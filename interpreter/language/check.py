@@ -280,8 +280,7 @@ class _Whole(Checker):
     def _same_types(
         self, name: str, below: Signature, parameters: tuple[tuple[str, Type], ...], result: Type, span: Span
     ) -> None:
-        got = ", ".join(str(type_) for _, type_ in parameters)
-        want = ", ".join(str(type_) for _, type_ in below.parameters)
+        got, want = (", ".join(str(type_) for _, type_ in each) for each in (parameters, below.parameters))
         note = Note(f"`{name}` is introduced here", below.span)
         if [t for _, t in parameters] != [t for _, t in below.parameters]:
             remedy = write(span, ":" * span.text.endswith(":"), "leave the head out") if span.text[:1] == "(" else None
@@ -481,11 +480,8 @@ class _Whole(Checker):
         if text is not None:
             block = self._handler(f"{trigger.name}!{last}", rest, frame, trigger, blocks)
             cases.append(TriggerCase((), block, (), entry.span if trigger.otherwise is None else text.span))
-        cites = _texts(trigger.cites)
-        checked = CheckedTrigger(
-            trigger.name, pattern.event, test, frame.size, tuple(cases), cites, entry.span, entry.file
-        )
-        return checked, blocks
+        about = _texts(trigger.cites), entry.span, entry.file
+        return CheckedTrigger(trigger.name, pattern.event, test, frame.size, tuple(cases), *about), blocks
 
     def _handler(
         self, name: str, tree: nodes.Procedure | None, frame: Frame, owner: Trigger | Standing, blocks: Blocks
@@ -528,10 +524,8 @@ class _Whole(Checker):
         test = self.narrowed(test, tree, expressions)
         handler = self._handler(f"{rule.name}?", does, frame, rule, blocks)
         assert handler is not None
-        checked = StandingRule(
-            rule.name, tuple(binders), test, frame.size, handler, _texts(rule.cites), entry.span, entry.file
-        )
-        return checked, blocks
+        about = _texts(rule.cites), entry.span, entry.file
+        return StandingRule(rule.name, tuple(binders), test, frame.size, handler, *about), blocks
 
     # --- checks of the set-up, laws
 
@@ -539,19 +533,18 @@ class _Whole(Checker):
         for entry in self.composition.layers("check", "check"):
             name = self.model.called(word(entry.value), entry.value.span)
             self.model.checks += (name,)
-            signature = self.signatures.get(name)
-            if signature is None or signature.form != "permits":
-                self.unknown("verdict", name, self.signatures, entry.value.span)
-            elif signature.parameters:
-                self.error("E401", f"`{name}` must take nothing", entry.value.span)
+            self._check_verdict(name, [], entry.value.span)
         for setting in self.model.settings.values():
-            if setting.check is None:
-                continue
-            signature = self.signatures.get(setting.check)
-            if signature is None or signature.form != "permits":
-                self.unknown("verdict", setting.check, self.signatures, setting.span)
-            elif [t for _, t in signature.parameters] != [setting.type.sure]:
-                self.error("E401", f"`{setting.check}` must take one {setting.type.sure}", setting.span)
+            if setting.check is not None:
+                self._check_verdict(setting.check, [setting.type.sure], setting.span)
+
+    def _check_verdict(self, name: str, takes: list[Type], span: Span) -> None:
+        signature = self.signatures.get(name)
+        if signature is None or signature.form != "permits":
+            self.unknown("verdict", name, self.signatures, span)
+        elif [type_ for _, type_ in signature.parameters] != takes:
+            want = f"one {takes[0]}" if takes else "nothing"
+            self.error("E401", f"`{name}` must take {want}", span)
 
     def _laws(self) -> None:
         for table in (each for each in self.composition.read(Table) if each.name in self.model.tables):

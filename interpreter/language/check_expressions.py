@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain, repeat
 from typing import Literal, assert_never
 
 from msgspec.structs import replace
@@ -573,9 +574,8 @@ class Expressions(Reporter):
             return self._never(node.span)
         local = self.frame.hidden()
         candidate = core.Local(local, kind.name, type=card, span=node.span)
-        same = core.Comparison(
-            "==", core.Static(f"{kind.name}.{kind.key}", candidate, type=key_type), *arguments, type=BOOL
-        )
+        own_key = core.Static(f"{kind.name}.{kind.key}", candidate, type=key_type)
+        same = core.Comparison("==", own_key, *arguments, type=BOOL)
         values = self.names.domain(kind.name)
         assert values is not None
         every = core.Const(values[0], type=ListType(card), span=node.span)
@@ -599,8 +599,7 @@ class Expressions(Reporter):
         if len(arguments) != len(parameters):
             message = f"`{name}` takes {counted(len(parameters), 'value')}, got {len(arguments)}"
             self.error("E404", message, node.span, None, *notes)
-            types = [*(type_ for _, type_ in parameters), *(None for _ in arguments)]
-            for argument, type_ in zip(arguments, types, strict=False):
+            for argument, (_, type_) in zip(arguments, chain(parameters, repeat(("", None))), strict=False):
                 self._silent_type(argument, type_)
             return tuple(self._never(argument.span) for argument in arguments)
         if node.names:
@@ -617,23 +616,16 @@ class Expressions(Reporter):
     def _builtin(self, node: nodes.Call, function: Builtin, maybe: bool) -> core.Expression:
         if node.name in ("keys", "cells"):
             return self._of_table(node)
-        enough = (not node.names and len(node.arguments) == len(function.parameters)) or (
-            function.many and len(node.arguments) >= 2
-        )
-        if not enough:
-            many = ", …" if function.many else ""
-            form = Note(f"it is `{node.name}({', '.join(function.parameters)}{many})`")
-            expected = (
-                f"{len(function.parameters)} or more values" if many else counted(len(function.parameters), "value")
-            )
-            message = f"`{node.name}` takes {expected}, got {len(node.arguments)}"
-            self.error("E404", message, node.span, function.about, form)
+        got, want, many = len(node.arguments), len(function.parameters), function.many
+        if not (many and got >= 2) and (node.names or got != want):
+            form = Note(f"it is `{node.name}({', '.join(function.parameters)}{', …' * many})`")
+            expected = f"{want} or more values" if many else counted(want, "value")
+            self.error("E404", f"`{node.name}` takes {expected}, got {got}", node.span, function.about, form)
             return self._unchecked(node)
-        words = function.parameters if not function.many else ("int",) * len(node.arguments)
+        words = ("int",) * got if many else function.parameters
         builtin = BuiltinCall(self)
         arguments = [builtin.argument(word, argument) for word, argument in zip(words, node.arguments, strict=True)]
-        type_ = builtin.gives(function.gives)
-        or_none = function.partial and maybe
+        type_, or_none = builtin.gives(function.gives), function.partial and maybe
         if node.name == "links":
             return core.Static("node.links", arguments[0], type=type_, span=node.span)
         if node.name == "sum" and builtin.bag:
@@ -647,9 +639,8 @@ class Expressions(Reporter):
                 message = f"links between each {graph.node} have no length"
                 remedy = "give the graph a `length`: an attribute of a link or an expression"
                 self.error("E304", message, node.span, remedy)
-        return core.CallBuiltin(
-            function, tuple(arguments), or_none, type=type_.maybe if or_none else type_, span=node.span
-        )
+        type_ = type_.maybe if or_none else type_
+        return core.CallBuiltin(function, tuple(arguments), or_none, type=type_, span=node.span)
 
     def _of_table(self, node: nodes.Call) -> core.Expression:
         """Check ``keys(table)`` and ``keys(table, key)``, the values of a key, and ``cells(table, keys …)``, a line."""
@@ -680,9 +671,8 @@ class Expressions(Reporter):
         return core.Select(local.index, every, None, cell, type=ListType(table.gives), span=node.span)
 
     def _sum_of_bags(self, bags: core.Expression, kind: str, span: Span) -> core.Expression:
-        return core.CallBuiltin(
-            BUILTINS["sum of bags"], (bags, self._empty_bag(kind, span)), type=BagType(kind), span=span
-        )
+        both = bags, self._empty_bag(kind, span)
+        return core.CallBuiltin(BUILTINS["sum of bags"], both, type=BagType(kind), span=span)
 
     def _empty_bag(self, kind: str, span: Span) -> core.Expression:
         return core.Const((0,) * len(self.names.members(kind)), type=BagType(kind), span=span)
@@ -789,13 +779,11 @@ class Expressions(Reporter):
         last = node.keys[-1]
         last = last.value if isinstance(last, nodes.Negative) else last
         kind = self.names.card_kind(of.name) if isinstance(of, CardType) else None
-        unique = isinstance(of, IntType | KindType | NeverType) or (
-            isinstance(last, nodes.Name) and last.name == node.variable
-        )
-        if isinstance(last, nodes.Attribute) and isinstance(last.of, nodes.Name) and last.of.name == node.variable:
-            unique |= (kind is not None and last.name == kind.key and not self.names.has_copies(kind.name)) or (
-                isinstance(of, SeatType) and last.name == "number"
-            )
+        path = path_of(last)
+        unique = isinstance(of, IntType | KindType | NeverType) or path == node.variable
+        if kind is not None and path == f"{node.variable}.{kind.key}":
+            unique |= not self.names.has_copies(kind.name)
+        unique |= isinstance(of, SeatType) and path == f"{node.variable}.number"
         if not unique and not node.listed:
             end, words = node.keys[-1].span, "end them with a unique key, or with `as listed`: the earlier item first"
             self.error("E409", "these keys can leave a tie open", end, insert(end.file, end.end, ", as listed", words))
@@ -1046,6 +1034,5 @@ def _phase(known: Type | None, span: Span) -> core.Expression:
     number = core.Read(core.Cell("phase", None, type=INT, span=span), type=INT, span=span)
     before = core.Comparison("==", number, core.Const(-1, type=INT, span=span), type=BOOL, span=span)
     here = core.Read(number.cell, type=PHASE.sure, span=span)
-    return (
-        here if known else core.Condition(core.Const(None, type=NONE, span=span), before, here, type=PHASE, span=span)
-    )
+    none = core.Const(None, type=NONE, span=span)
+    return here if known else core.Condition(none, before, here, type=PHASE, span=span)

@@ -483,9 +483,8 @@ class Steps(Expressions):
             self.error("E401", f"got {cards.type}, want cards", node.what.span, help)
         target = self._card_target(node, CardType(moved.name if isinstance(moved, CardType | PileType) else ""))
         if isinstance(moved, PileType) and moved is not cards.type:
-            cards = core.CallBuiltin(
-                BUILTINS["cards of piles"], (cards,), type=ListType(CardType()), span=node.what.span
-            )
+            every = ListType(CardType())
+            cards = core.CallBuiltin(BUILTINS["cards of piles"], (cards,), type=every, span=node.what.span)
         return core.MoveCards(cards, target, node.target.where, span=node.span)
 
     def _card_target(self, node: nodes.Move, card: CardType) -> core.Expression:
@@ -544,16 +543,14 @@ class Steps(Expressions):
     def _ask(self, node: nodes.Choose, seat: core.Expression) -> core.Ask:
         context = tuple((item.name, self.value(item.value)) for item in node.context)
         self.names.bind(node.span, "asks", node.name)
-        names = [alternative.name for alternative in node.alternatives]
-        for position, name in enumerate(names):
-            if name in names[:position]:
-                self.error(
-                    "E501", f"`{name}` is an alternative of `{node.name}` already", node.alternatives[position].span
-                )
+        seen: set[str] = set()
+        for each in node.alternatives:
+            if each.name in seen:
+                self.error("E501", f"`{each.name}` is an alternative of `{node.name}` already", each.span)
+            seen.add(each.name)
+            self.names.bind(each.span, "options", each.name, node.name)
         if node.repeatedly:
             self._forget_changes(*node.alternatives)
-        for alternative in node.alternatives:
-            self.names.bind(alternative.span, "options", alternative.name, node.name)
         options = tuple(self.alternative(alternative) for alternative in node.alternatives)
         if node.repeatedly and all(option.body is not None for option in options):
             self.error("E703", f"`{node.name}` never ends: an alternative without a body ends it", node.span)
