@@ -255,10 +255,9 @@ class _Validator:
                 if knowing and len(knowing) < len(unknown):
                     listed = ", ".join(knowing[:MOST_LISTED]) + (", …" if len(knowing) > MOST_LISTED else "")
                     note = Note(f"some rulesets have this name ({listed}), but the file is for others too")
-                    remedy = each.help or (
-                        "name files in `over` that only these have" if document.kind == "overlay" else None
-                    )
-                    self.validation.diagnostics[place] = replace(each, notes=(*each.notes, note), help=remedy)
+                    remedy = "name files in `over` that only these have" if document.kind == "overlay" else None
+                    said = replace(each, notes=(*each.notes, note), help=each.help or remedy)
+                    self.validation.diagnostics[place] = said
 
     def _met(self, document: Document, ruleset: Document, overlays: tuple[str, ...]) -> list[Diagnostic]:
         question = ("meets", *document.identity, *ruleset.identity, *overlays)
@@ -290,12 +289,10 @@ class _Validator:
                 for foreign in other_names[name]
             }
             for more in sorted(combinations, key=lambda names: (len(names), names)):
-                if not reported.isdisjoint(
-                    clashes := list(self._clashes(document, other, ruleset, [*overlays, id], more, common))
-                ):
-                    continue
-                reported.update(clashes)
-                yield from clashes
+                clashes = list(self._clashes(document, other, ruleset, [*overlays, id], more, common))
+                if reported.isdisjoint(clashes):
+                    reported.update(clashes)
+                    yield from clashes
 
     def _clashes(
         self,

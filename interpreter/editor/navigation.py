@@ -75,7 +75,7 @@ class Answers:
 
     def mention(self, path: Path, offset: int) -> Mention | None:
         """Return the name at a position, the shortest if there are several."""
-        here = [each for each in self.mentions(path) if each.span.start <= offset <= each.span.end]
+        here = [each for each in self.mentions(path) if _holds(each.span, offset)]
         return min(here, key=lambda each: (each.span.end - each.span.start, each.declares), default=None)
 
     # --- hover
@@ -92,10 +92,8 @@ class Answers:
         model, composition, document = home.examined.model, home.examined.composition, self.desk.readable(path)
         if model is None or composition is None or document is None:
             return None
-        word = next(
-            (each for each in re.finditer(r"[a-z]\w*", document.file.text) if each.start() <= offset <= each.end()),
-            None,
-        )
+        words = re.finditer(r"[a-z]\w*", document.file.text)
+        word = next((each for each in words if each.start() <= offset <= each.end()), None)
         for name, layers in composition.sections.get("rules", {}).items():
             if word is not None and any(each.span.file == document.file and offset in each.extent for each in layers):
                 type_ = dict(model.signatures[name].parameters).get(word[0]) if name in model.signatures else None

@@ -263,9 +263,8 @@ def statement_explained(ruleset: Ruleset, id: str) -> Explanation:
 
     statement = ruleset.statements[id]
     facts = tuple((key, value) for key in ("book", "kind", "text", "reading") if (value := getattr(statement, key)))
-    citing = [
-        Use(_citing(citation), line_of(citation.span)) for citation in citations_of(ruleset) if id in citation.cites
-    ]
+    citations = (citation for citation in citations_of(ruleset) if id in citation.cites)
+    citing = (Use(_citing(citation), line_of(citation.span)) for citation in citations)
     scenarios = [
         Use(f"scenario `{scenario.name}`", line_of(scenario.span))
         for scenario in suite_of([ruleset.id], ruleset.shelf).scenarios
