@@ -14,16 +14,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.plurals import counted
-from interpreter.base.source import Excerpt, Span
+from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean, did_you_mean_one_of
 from interpreter.base.yaml_values import word
 from interpreter.engine.citations import Citation, citations_of
 from interpreter.engine.game import Ruleset
+from interpreter.language.check_quietly import ignored
 from interpreter.language.model import Table
+from interpreter.language.texts import parsed
 from interpreter.language.types import NOTHING, IntType, KindType, Type
 from interpreter.reading.printed_tables import read_printed
 from interpreter.reading.statements import Statement
-from interpreter.reading.yaml import Mapping, Scalar, excerpt
+from interpreter.reading.yaml import Mapping, Scalar
 from interpreter.sections.declarations import Entry
 from interpreter.sections.documents import NOUNS
 
@@ -224,15 +226,14 @@ def cell_place(ruleset: Ruleset, name: str, keys: list[str]) -> tuple[Table, tup
 
 def _cell_of(entry: Entry, keys: list[str]) -> str:
     """Return the value that one file prints in a cell; empty if it leaves the cell unchanged."""
-    changes, text = entry.get("cells"), entry.get("is")
+    changes = entry.get("cells")
     if isinstance(changes, Mapping):
         for change in changes.entries:
             if [part.strip() for part in change.key.text.split(",")] == keys:
                 return word(change.value)
-    source = excerpt(text) if isinstance(text, Scalar) else None
-    if not isinstance(source, Excerpt):
+    table = parsed(entry.get("is"), read_printed, ignored)
+    if table is None:
         return ""
-    table, _ = read_printed(source)
     *rows_by, column = keys
     above: list[str] = []
     for row in table.rows:

@@ -54,7 +54,7 @@ from interpreter.language.parse import (
 )
 from interpreter.language.reporter import Report
 from interpreter.language.resolve import Binding, Names, parameters_of, resolve_type
-from interpreter.language.scope import Frame, Variable
+from interpreter.language.scope import Frame
 from interpreter.language.texts import condition_of, expression_of, parsed
 from interpreter.language.translations import asks_of
 from interpreter.language.types import BOOL, INT, NEVER, NOTHING, Type, accepts
@@ -489,7 +489,7 @@ class _Whole(Checker):
         """Check the text of a trigger or standing rule as a procedure with the locals bound so far as parameters."""
         if tree is None:
             return None
-        inner = frame.inner(_variables(frame))
+        inner = frame.inner(sorted((v for block in frame.visible for v in block.values()), key=lambda v: v.index))
         parameters = list(zip(inner.names, inner.types, strict=True))
         inner.facts[0].update({path: type_ for facts in frame.facts for path, type_ in facts.items()})
         steps = Steps(self.names, inner, self.report, name, owner.entry.file)
@@ -612,10 +612,6 @@ def _names_base(tree: Body) -> bool:
 
 def _texts(scalars: Iterable[Scalar]) -> tuple[str, ...]:
     return tuple(scalar.text for scalar in scalars)
-
-
-def _variables(frame: Frame) -> list[Variable]:
-    return sorted((v for block in frame.visible for v in block.values()), key=lambda v: v.index)
 
 
 def _missing_return(steps: tuple[core.Step, ...], whole: Note) -> Note | None:

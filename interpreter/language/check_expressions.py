@@ -192,28 +192,23 @@ class Expressions(Reporter):
                 known = self.facts(left, holds=holds)
                 with self.frame.narrowed(known):
                     return {**known, **self.facts(right, holds=holds)}
-            case nodes.Compare(operator, left, right) if operator in ("==", "!="):
+            case nodes.Compare("==" | "!=" as operator, left, right):
                 if isinstance(left, nodes.NoneLiteral):
                     left, right = right, left
-                path = path_of(left)
-                if path and isinstance(right, nodes.NoneLiteral) and holds == (operator == "!="):
-                    type_ = self._silent_type(left)
-                    return {path: type_.sure} if type_ else {}
-                if path and operator == "==" and holds and not isinstance(right, nodes.NoneLiteral):
+                path, with_none = path_of(left), isinstance(right, nodes.NoneLiteral)
+                if path and with_none and holds == (operator == "!="):
+                    return {path: self._silent_type(left).sure}
+                if path and operator == "==" and holds and not with_none:
                     type_, other = self._silent_type(left), self._silent_type(right)
-                    if type_ and other and type_.optional and not other.optional and not isinstance(other, NeverType):
+                    if type_.optional and not other.optional and not isinstance(other, NeverType):
                         return {path: type_.sure}
-                return {}
-            case nodes.IsKind(value, kind, negated):
-                path = path_of(value)
-                type_ = self._silent_type(value) if path else None
-                if path and type_ and isinstance(type_, CardType | PieceType) and holds != negated:
+            case nodes.IsKind(value, kind, negated) if (path := path_of(value)) is not None:
+                type_ = self._silent_type(value)
+                if isinstance(type_, CardType | PieceType) and holds != negated:
                     return {path: replace(type_.sure, name=kind)}
-                return {}
-            case _:
-                return {}
+        return {}
 
-    def _silent_type(self, node: nodes.Expr, expected: Type | None = None) -> Type | None:
+    def _silent_type(self, node: nodes.Expr, expected: Type | None = None) -> Type:
         report, self.report = self.report, lambda diagnostic: None
         try:
             return self.value(node, expected, maybe=True).type
@@ -904,11 +899,10 @@ class Expressions(Reporter):
 
     def _members_of(self, item: nodes.Expr, items: nodes.Expr) -> tuple[core.Expression, Type]:
         """Check the right side of a membership test. In a list literal, quoted texts are texts if the item is one."""
-        if isinstance(items, nodes.ListLiteral) and any(
-            isinstance(listed, nodes.TextLiteral) for listed in items.items
-        ):
+        listed = items.items if isinstance(items, nodes.ListLiteral) else ()
+        if any(isinstance(each, nodes.TextLiteral) for each in listed):
             of = self._silent_type(item)
-            if of is not None and isinstance(of, TextType):
+            if isinstance(of, TextType):
                 return self.value(items, ListType(of)), of
         return self.items(items)
 
