@@ -348,9 +348,8 @@ class _Whole(Checker):
             for _, blocks in own:
                 self.model.blocks |= blocks
             if len(own) == len(layers):
-                signature, of_rule = self.signatures[name], tuple(layer for layer, _ in own)
-                form = cast(Form, signature.form)
-                self.model.rules[name] = CheckedRule(name, form, signature.parameters, signature.result, of_rule)
+                head, of_rule = self.signatures[name], tuple(layer for layer, _ in own)
+                self.model.rules[name] = CheckedRule(name, head.form, head.parameters, head.result, of_rule)
 
     def _layers(self, of_file: list[tuple[str, int, Entry]]) -> dict[tuple[str, int], tuple[RuleLayer, Blocks]]:
         """Check the layers of a file: its texts are mostly the same as in other rulesets, and so are their names."""
@@ -358,13 +357,12 @@ class _Whole(Checker):
         return {(name, index): self._layer(name, index, entry, tree) for name, index, entry, tree in trees if tree}
 
     def _layer(self, name: str, index: int, entry: Entry, tree: Body) -> tuple[RuleLayer, Blocks]:
-        guards = list(entry.conditions)
+        guards, covers = entry.conditions, entry.covers
         if guards and index == 0:
             self.error("E507", "no layer below answers if `when` is false", guards[0].span)
-        covers, cites = entry.covers, _texts(entry.remarks.cites)
         verb = covers[0] if covers is not None else ""
-        about = ("layer", name, index, entry.file, entry.part, entry.span, verb, cites)
-        checked = partial(self._checked_layer, name, index, entry, verb, tree, guards, cites)
+        about = ("layer", name, index, entry.file, entry.part, entry.span, verb, _texts(entry.remarks.cites))
+        checked = partial(self._checked_layer, name, index, entry, verb, tree)
         layer, blocks = self.once(about, (tree, *guards), checked)
         layer = replace(layer, discloses=_texts(entry.read(Rule).discloses))
         if covers is not None and verb == "wraps" and not guards and not _names_base(tree):
@@ -373,16 +371,7 @@ class _Whole(Checker):
             self.error("E507", f"`{name}` wraps, but never calls `base`", covers[2], remedy)
         return layer, blocks
 
-    def _checked_layer(
-        self,
-        name: str,
-        index: int,
-        entry: Entry,
-        verb: str,
-        tree: Body,
-        guards: list[Scalar],
-        cites: tuple[str, ...],
-    ) -> tuple[RuleLayer, Blocks]:
+    def _checked_layer(self, name: str, index: int, entry: Entry, verb: str, tree: Body) -> tuple[RuleLayer, Blocks]:
         signature = self.names.signature(name)
         assert signature is not None
         header = tree.header
@@ -391,11 +380,12 @@ class _Whole(Checker):
         frame, pure = Frame(), signature.form != "does"
         steps = Steps(self.names, frame, self.report, f"{name}@{index}", entry.file, signature.result, pure)
         _add_parameters(steps, parameters, header)
-        when = self._guard(guards, frame)
+        when = self._guard(entry.conditions, frame)
         if verb == "wraps" and index > 0:
             steps.base = (name, index - 1, signature)
         body = _checked_body(tree, steps, signature, self.report)
-        layer = steps.layer(name, body, entry.span, parameters, cast(Form, signature.form))
+        layer = steps.layer(name, body, entry.span, parameters, signature.form)
+        cites = _texts(entry.remarks.cites)
         layer = replace(layer, layer=index, when=when, cites=cites, covers=verb, part=entry.part)
         return layer, steps.blocks
 
