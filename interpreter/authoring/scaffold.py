@@ -23,14 +23,16 @@ from interpreter.authoring.foreign_maps import Board
 from interpreter.base.paths import schema_folder
 from interpreter.base.plain_data import json_of
 from interpreter.base.plurals import quoted
-from interpreter.base.source import Excerpt, SourceFile
+from interpreter.base.source import SourceFile
 from interpreter.base.suggest import as_word
 from interpreter.base.yaml_values import word
 from interpreter.engine.game import Ruleset
+from interpreter.language.check_quietly import ignored
+from interpreter.language.texts import parsed
 from interpreter.language.types import KindType
 from interpreter.reading.files import Document, place_of, read_document
 from interpreter.reading.printed_tables import PrintedTable, read_printed
-from interpreter.reading.yaml import Mapping, Scalar, excerpt
+from interpreter.reading.yaml import Mapping, Scalar
 from interpreter.sections.behaviour import Table
 
 __all__ = ["NewFile", "Unfit", "left_out", "new_edition", "new_game", "new_map", "new_overlay"]
@@ -248,8 +250,7 @@ def _as_words(texts: Iterable[str], kind: str) -> dict[str, str]:
 
 
 def _table(value: Scalar | None) -> PrintedTable | None:
-    text = excerpt(value) if value is not None else None
-    return read_printed(text)[0] if isinstance(text, Excerpt) else None
+    return parsed(value, read_printed, ignored)
 
 
 def _open_kinds(base: Ruleset, document: Document) -> Iterator[tuple[str, list[str]]]:

@@ -19,6 +19,7 @@ from interpreter.authoring.file_syntax import check_alone
 from interpreter.authoring.validation_result import Validation
 from interpreter.base.diagnostics import Diagnostic, Note, RulesetError
 from interpreter.base.plain_data import grouped
+from interpreter.base.plurals import quoted
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.base.yaml_values import word
@@ -255,10 +256,9 @@ class _Validator:
                 if knowing and len(knowing) < len(unknown):
                     listed = ", ".join(knowing[:MOST_LISTED]) + (", …" if len(knowing) > MOST_LISTED else "")
                     note = Note(f"some rulesets have this name ({listed}), but the file is for others too")
-                    remedy = each.help or (
-                        "name files in `over` that only these have" if document.kind == "overlay" else None
-                    )
-                    self.validation.diagnostics[place] = replace(each, notes=(*each.notes, note), help=remedy)
+                    remedy = "name files in `over` that only these have" if document.kind == "overlay" else None
+                    said = replace(each, notes=(*each.notes, note), help=each.help or remedy)
+                    self.validation.diagnostics[place] = said
 
     def _met(self, document: Document, ruleset: Document, overlays: tuple[str, ...]) -> list[Diagnostic]:
         question = ("meets", *document.identity, *ruleset.identity, *overlays)
@@ -290,25 +290,17 @@ class _Validator:
                 for foreign in other_names[name]
             }
             for more in sorted(combinations, key=lambda names: (len(names), names)):
-                if not reported.isdisjoint(
-                    clashes := list(self._clashes(document, other, ruleset, [*overlays, id], more, common))
-                ):
-                    continue
-                reported.update(clashes)
-                yield from clashes
+                stack, added = [*overlays, id, *more], (other.id, *more)
+                clashes = list(self._clashes(document, ruleset, stack, added, common))
+                if reported.isdisjoint(clashes):
+                    reported.update(clashes)
+                    yield from clashes
 
     def _clashes(
-        self,
-        document: Document,
-        other: Document,
-        ruleset: Document,
-        overlays: list[str],
-        more: tuple[str, ...],
-        common: set[str],
+        self, document: Document, ruleset: Document, stack: list[str], added: tuple[str, ...], common: set[str]
     ) -> Iterator[Diagnostic]:
-        """Yield clashes of a file with an overlay, and with ``more`` overlays that either of them mentions, over names
-        that they have in common."""
-        stack = [*overlays, *more]
+        """Yield clashes of a file with the first of the overlays that are ``added``, and with the others, which either
+        of them mentions, over names that they have in common."""
         composition, diagnostics = compose(self.shelf, ruleset, stack)
         if any(diagnostic.code in ("E030", "E031", "E505") for diagnostic in diagnostics):
             return  # they cannot be combined
@@ -320,13 +312,11 @@ class _Validator:
             concerns_others = any(note.span and note.span.file != document.file for note in places)
             if clash.code in ("E501", "E506") and own is not None and concerns_others:
                 notes = tuple(note for note in places if note is not own)
-                with_ = " and ".join(f"`{id}`" for id in (other.id, *more))
-                remedy = (
-                    f"take another name here, unless this file is on top of `{other.id}` and overrides its declaration"
-                )
-                if clash.code == "E506":
-                    remedy = f"say `after: [{other.id}]`, `layer: last` or `not_with: [{other.id}]`"
-                message = f"with {with_}, {clash.message}"
+                other, message = added[0], f"with {' and '.join(quoted(added))}, {clash.message}"
+                remedy = f"say `after: [{other}]`, `layer: last` or `not_with: [{other}]`"
+                if clash.code == "E501":
+                    above = f"this file is on top of `{other}` and overrides its declaration"
+                    remedy = f"take another name here, unless {above}"
                 severity: Literal["error", "warning"] = "error" if clash.code == "E501" else "warning"
                 yield Diagnostic(clash.code, message, own.span, notes, remedy, severity)
 

@@ -18,7 +18,6 @@ from interpreter.compare.outline import Outline
 from interpreter.compare.partial_evaluation import Applied
 from interpreter.compare.play_order import Topic, facts_in, in_force, placed, play_of, topics_of, trees_of
 from interpreter.engine.game import Ruleset
-from interpreter.engine.values import type_text
 from interpreter.explain.cross_reference import Part, for_readers, part_of
 from interpreter.kernel.state import Value
 from interpreter.language import core
@@ -129,7 +128,7 @@ class View(_Sided):
         their names."""
         of = type_.of if isinstance(type_, MadeType) else None
         if of is not None and isinstance(value, tuple) and len(value) > 1 and value == tuple(self.model.values(of)):
-            return f"every {type_text(self.ruleset.model, of)}"
+            return f"every {self.ruleset.model.word(of)}"
         return self.shown(value, type_)
 
     def shown(self, value: Value, type_: Type) -> str:

@@ -29,7 +29,6 @@ from interpreter.compare.presentation import (
 )
 from interpreter.engine.game import Ruleset
 from interpreter.engine.setup import default_settings
-from interpreter.engine.values import type_text
 from interpreter.explain.cross_reference import type_in_words
 from interpreter.kernel.state import Value
 from interpreter.language.model import Group, Model, Role, Table
@@ -314,7 +313,7 @@ class _Pair:
         return f"by {keys} – " + "; ".join(f"{keys}: {value}" for keys, (value, _) in cells.items())
 
     def _keys(self, view: View, table: Table) -> tuple[str, ...]:
-        return (*table.keys, type_text(view.ruleset.model, table.gives))
+        return (*table.keys, view.ruleset.model.word(table.gives))
 
     def _cells(self, view: View, table: Table) -> _Cells:
         """Return the cells, without those for other numbers of players if it is known."""
@@ -368,7 +367,7 @@ def _kinds(view: View) -> dict[str, str]:
 
 def _records(view: View) -> dict[str, str]:
     return {
-        name: ", ".join(f"{key}: {type_text(view.ruleset.model, of)}" for key, of in fields.items())
+        name: ", ".join(f"{key}: {view.ruleset.model.word(of)}" for key, of in fields.items())
         for name, fields in view.model.records.items()
     }
 
@@ -444,7 +443,7 @@ def _roles(view: View) -> dict[str, str]:
 
 def _settings(view: View) -> dict[str, str]:
     declared = view.ruleset.model.settings.values()
-    return {setting.name: f"{type_text(view.ruleset.model, setting.type)}: {setting.about}" for setting in declared}
+    return {setting.name: f"{view.ruleset.model.word(setting.type)}: {setting.about}" for setting in declared}
 
 
 # --- helpers

@@ -14,7 +14,6 @@ from msgspec import Struct
 from interpreter.compare.comparable import Compared, View
 from interpreter.compare.play_order import facts_in, topics_of
 from interpreter.engine.game import Ruleset
-from interpreter.engine.values import type_text
 from interpreter.language import core
 from interpreter.language.model import Board, Measure, Model, Phrase, plural
 from interpreter.language.translations import TITLED
@@ -52,7 +51,7 @@ def presented(view: View) -> Iterator[Thing]:
     noted, offered = _happens(model)
     for event in model.events.values():
         if event.name in noted:
-            values = ", ".join(f"{name}: {type_text(model, type_)}" for name, type_ in event.fields.items())
+            values = ", ".join(f"{name}: {model.word(type_)}" for name, type_ in event.fields.items())
             yield _thing("events", "event", event.name, plain_facts({"with": values}) | _says(view, "says", event.says))
     for name, phrases in model.says.items():
         says = model.events[name].says if name in model.events else {}

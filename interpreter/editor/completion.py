@@ -19,7 +19,6 @@ from msgspec import Struct
 from interpreter.base.source import SourceFile, Span, depth_of, typed
 from interpreter.bots.policies import Checked, family_policies
 from interpreter.editor.workspace import Desk
-from interpreter.engine.values import type_text
 from interpreter.explain.symbols import signature_text
 from interpreter.language.builtins import FUNCTIONS, OWN_TYPES, OWN_VALUES
 from interpreter.language.check_quietly import check_quietly
@@ -325,7 +324,7 @@ class _Completer:
             yield from self._attributes(cursor.owner, cursor) if cursor.owner is not None else ()
         elif re.search(r"\bnote\s+\w*$", line):
             for event in model.events.values():
-                fields = ", ".join(f"{name}: {type_text(model, type_)}" for name, type_ in event.fields.items())
+                fields = ", ".join(f"{name}: {model.word(type_)}" for name, type_ in event.fields.items())
                 yield Proposal(event.name, "event", f"({fields})")
         elif re.search(r"\bis\s+(not\s+)?\w*$", line):
             yield from (Proposal(name, "type") for name in (*model.card_kinds, *model.pieces))
@@ -342,18 +341,18 @@ class _Completer:
             return otherwise - 2 if expected is not None and accepts(expected, type_) else otherwise
 
         for name, type_ in cursor.locals.items():
-            yield Proposal(name, "local", type_text(model, type_), rank=rank(type_, 2))
+            yield Proposal(name, "local", model.word(type_), rank=rank(type_, 2))
         if isinstance(expected, KindType):
             kind = model.kinds.get(expected.name)
             yield from (Proposal(name, "member", expected.name, rank=1) for name in (kind.members if kind else ()))
         for group in model.groups.values():
             if group.owner is None:
-                yield Proposal(group.name, "state", type_text(model, group.type), rank=rank(group.type, 4))
+                yield Proposal(group.name, "state", model.word(group.type), rank=rank(group.type, 4))
         for name, setting in (*model.settings.items(), *model.interpretations.items()):
-            detail = type_text(model, setting.type) if hasattr(setting, "type") else "interpretation"
+            detail = model.word(setting.type) if hasattr(setting, "type") else "interpretation"
             yield Proposal(name, "setting", detail, rank=4)
         for name, table in model.tables.items():
-            detail = f"[{', '.join(table.keys)}] -> {type_text(model, table.gives)}"
+            detail = f"[{', '.join(table.keys)}] -> {model.word(table.gives)}"
             yield Proposal(name, "table", detail, rank=rank(table.gives, 4))
         for name, signature in model.signatures.items():
             yield Proposal(name, "rule", self._signature(name), rank=rank(signature.result, 5))
@@ -376,12 +375,12 @@ class _Completer:
         model = self.model
         if isinstance(type_, RecordType):
             for name, found in model.records.get(type_.name, {}).items():
-                yield Proposal(name, "attribute", type_text(model, found))
+                yield Proposal(name, "attribute", model.word(found))
         for name, found in names.attributes(type_.sure).items():
-            yield Proposal(name, "attribute", type_text(model, found))
+            yield Proposal(name, "attribute", model.word(found))
         for group in model.groups.values():
             if group.owner == type_.sure:
-                yield Proposal(group.own_name, "attribute", type_text(model, group.type))
+                yield Proposal(group.own_name, "attribute", model.word(group.type))
         if isinstance(type_, PileType):
             yield Proposal("top", "attribute", "card")
 

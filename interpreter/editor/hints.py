@@ -7,7 +7,6 @@ from pathlib import Path
 
 from interpreter.editor.navigation import Answers
 from interpreter.editor.tokens import inside, texts_of
-from interpreter.engine.values import type_text
 
 __all__ = ["hints"]
 
@@ -31,4 +30,4 @@ def hints(answers: Answers, path: Path, start: int, end: int) -> Iterator[tuple[
             yield at, " " + " ".join(words[:WORDS]) + " …" * (len(words) > WORDS), said.text
         is_new = text.endswith("let ", 0, each.span.start) or not inside(texts, each.span.start)  # a parameter
         if is_new and each.meaning.section == "locals" and each.declares and each.type is not None:
-            yield at, f": {type_text(home.examined.model, each.type)}", ""
+            yield at, f": {home.examined.model.word(each.type)}", ""

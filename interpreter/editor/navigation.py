@@ -17,7 +17,6 @@ from msgspec import Struct
 from interpreter.base.source import SourceFile, Span
 from interpreter.base.yaml_values import word
 from interpreter.editor.workspace import Desk, Home
-from interpreter.engine.values import type_text
 from interpreter.explain.cross_reference import WORDS
 from interpreter.explain.mentions import Meaning, Mention, holders_of
 from interpreter.explain.symbols import declared, described, mentions, own_uses, signature_text
@@ -76,7 +75,7 @@ class Answers:
 
     def mention(self, path: Path, offset: int) -> Mention | None:
         """Return the name at a position, the shortest if there are several."""
-        here = [each for each in self.mentions(path) if each.span.start <= offset <= each.span.end]
+        here = [each for each in self.mentions(path) if _holds(each.span, offset)]
         return min(here, key=lambda each: (each.span.end - each.span.start, each.declares), default=None)
 
     # --- hover
@@ -93,14 +92,12 @@ class Answers:
         model, composition, document = home.examined.model, home.examined.composition, self.desk.readable(path)
         if model is None or composition is None or document is None:
             return None
-        word = next(
-            (each for each in re.finditer(r"[a-z]\w*", document.file.text) if each.start() <= offset <= each.end()),
-            None,
-        )
+        words = re.finditer(r"[a-z]\w*", document.file.text)
+        word = next((each for each in words if each.start() <= offset <= each.end()), None)
         for name, layers in composition.sections.get("rules", {}).items():
             if word is not None and any(each.span.file == document.file and offset in each.extent for each in layers):
                 type_ = dict(model.signatures[name].parameters).get(word[0]) if name in model.signatures else None
-                text = _code(f"{word[0]}: {type_text(model, type_)}") if type_ is not None else ""
+                text = _code(f"{word[0]}: {model.word(type_)}") if type_ is not None else ""
                 return (text, document.file.at(word.start(), len(word[0]))) if text else None
         return None
 
@@ -115,7 +112,7 @@ class Answers:
                 return self._file(path, meaning)
             case "locals":
                 type_ = mention.type
-                return _code(f"{meaning.name}: {type_text(model, type_)}" if type_ else meaning.name)
+                return _code(f"{meaning.name}: {model.word(type_)}" if type_ else meaning.name)
             case "helpers":
                 return f"{_code(meaning.name)}\n\na private rule or weight of this file"
             case "functions":

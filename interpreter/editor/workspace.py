@@ -281,8 +281,11 @@ class Desk:
             self._diagnostics["checked", path] = validation.diagnostics
             yield self.diagnostics(path)
             return
+        yield from self._check_rulesets(path, tables=False)
+
+    def _check_rulesets(self, path: Path, *, tables: bool) -> Iterator[dict[Path, list[Diagnostic]]]:
         for ruleset, overlays in self.examples(path):
-            home = self.examined(path, ruleset, overlays)
+            home = self.examined(path, ruleset, overlays, tables=tables)
             self._found(self._key(path, ruleset, overlays), home.examined.diagnostics)
             yield self.diagnostics(path)
 
@@ -296,12 +299,8 @@ class Desk:
     def check_tables(self, path: Path) -> Iterator[dict[Path, list[Diagnostic]]]:
         """Run the checks that :meth:`check` leaves out because they set up tables: laws and unused names."""
         document = self.document(path)
-        if document is None or document.kind in ("policies", "scenarios", "waivers"):
-            return
-        for ruleset, overlays in self.examples(path):
-            home = self.examined(path, ruleset, overlays, tables=True)
-            self._found(self._key(path, ruleset, overlays), home.examined.diagnostics)
-            yield self.diagnostics(path)
+        if document is not None and document.kind not in ("policies", "scenarios", "waivers"):
+            yield from self._check_rulesets(path, tables=True)
 
     def diagnostics(self, path: Path) -> dict[Path, list[Diagnostic]]:
         """Return all known diagnostics by file. Those without a position are listed under ``path``."""

@@ -183,8 +183,9 @@ class Decision:
     """Options, or None before their first use."""
     found: Code | None = None
     """A choice that a bot has found among the legal ones."""
+    at: Frame | None = None
+    """Frame of the rule that asks, if it is known; else that of the state."""
     _context: dict[str, Json] | None = None
-    _frame: Frame | None = None
 
     @property
     def is_turned(self) -> bool:
@@ -202,14 +203,10 @@ class Decision:
     @property
     def frame(self) -> Frame:
         """Frame of the rule that asks."""
-        if self._frame is None:
-            self._frame = self.state.frame
-        assert self._frame is not None
-        return self._frame
-
-    @frame.setter
-    def frame(self, frame: Frame) -> None:
-        self._frame = frame
+        if self.at is None:
+            self.at = self.state.frame
+        assert self.at is not None
+        return self.at
 
     @property
     def env(self) -> list[Value]:
@@ -306,6 +303,5 @@ def turned(decision: Decision, seat: int) -> Decision:
     index, env, caller, into = decision.frame
     place = decision.named.seat
     assert place is not None
-    result = Decision(seat, None, decision.named, decision.state)
-    result.frame = index, (*env[:place], seat, *env[place + 1 :]), caller, into
-    return result
+    at = index, (*env[:place], seat, *env[place + 1 :]), caller, into
+    return Decision(seat, None, decision.named, decision.state, at=at)

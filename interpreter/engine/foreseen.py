@@ -123,9 +123,8 @@ def _shows(run: State, later: Game, seat: int) -> bool:
     after = veiled(sight, later.state, later.state.frame, seat)
     for word in ("pending", "kept"):  # nobody sees which standing rules and delayed blocks wait
         after.cells[machine.constants.layout.base[word]] = Secret()
-    return _is_known(_whole(run), _whole(after)) and all(
-        _is_open_question(run, sight, decision, seat) for decision in (later.decision, later.decision_of(seat))
-    )
+    asked = later.decision, later.decision_of(seat)
+    return _is_known(_whole(run), _whole(after)) and all(_is_open_question(run, sight, each, seat) for each in asked)
 
 
 def _reaches_a_decision(machine: Machine, run: State, code: Code) -> bool:

@@ -453,15 +453,12 @@ class Game:
 
     def _check_set_up(self) -> None:
         """Run the checks of settings and of files. Raises :class:`IllegalSetUp` if one refuses the game."""
-        for setting in self.ruleset.model.settings.values():
-            value = self.settings[setting.name]
-            if setting.check is not None and value is not None:
-                top = self.ruleset.model.rules[setting.check].top
-                if reasons := refuse(self.table, self.state, top.id, (value,)):
-                    raise IllegalSetUp(setting.name, reasons)
-        for name in self.ruleset.model.checks:
-            if reasons := refuse(self.table, self.state, self.ruleset.model.rules[name].top.id, ()):
-                raise IllegalSetUp(self.ruleset.id, reasons)
+        model, values = self.ruleset.model, self.settings
+        settings = (each for each in model.settings.values() if values[each.name] is not None)
+        checks = [(each.name, each.check, (values[each.name],)) for each in settings if each.check is not None]
+        for name, check, arguments in (*checks, *((self.ruleset.id, check, ()) for check in model.checks)):
+            if reasons := refuse(self.table, self.state, model.rules[check].top.id, arguments):
+                raise IllegalSetUp(name, reasons)
 
     # --- decisions
 
@@ -606,7 +603,7 @@ class Game:
         if pending is not None:
             copy.decision = Decision(pending.actor, pending.turn, pending.named, state)
             if pending.turn is None:
-                copy.decision.frame = pending.frame
+                copy.decision.at = pending.frame
         if log:
             state.leave()
             state.log = self.state.log[:]

@@ -161,10 +161,8 @@ def _broken(law: Law, failed: dict[int, _Failed], model: Model, composition: Com
     elif span is not place:
         mends.append(f"change this so that `{text_of(first.part)}`")
     if isinstance(first.part, core.CallRule) and span is not place:
-        rule = first.part.rule
-        mends.append(
-            f"let the map say `rules: {{{rule}: {{replaces: {composition.layers('rules', rule)[0].file}, is: …}}}}`"
-        )
+        rule, below = first.part.rule, composition.layers("rules", first.part.rule)[0]
+        mends.append(f"let the map say `rules: {{{rule}: {{replaces: {below.file}, is: …}}}}`")
     allowed = [number for number in range(limits.low, limits.high + 1) if number not in failed]
     if differs and allowed and len(allowed) == allowed[-1] - allowed[0] + 1:
         mends.append(f"limit the players: `players: {PlayerRange(allowed[0], allowed[-1]).text}`")
@@ -173,16 +171,10 @@ def _broken(law: Law, failed: dict[int, _Failed], model: Model, composition: Com
         mends.append("change the cells or the law")
     unnamed = "name the law (`laws: {NAME: …}`), so that a later file can lift it"
     mends.append(f"lift the law: `{lifted}`" if law.name else unnamed)
-    message = (
-        f"`{law.table}` breaks {'this law' if span is place else f'its law `{law.name}`' if law.name else 'a law'}"
-    )
-    return Diagnostic(
-        "E414",
-        f"{message}{which}{why and ': '}{why}",
-        span,
-        tuple(note for note in notes if note.span is not None and note.span.file is not span.file),
-        "; or ".join(mends),
-    )
+    its = "this law" if span is place else f"its law `{law.name}`" if law.name else "a law"
+    message = f"`{law.table}` breaks {its}{which}{why and ': '}{why}"
+    elsewhere = tuple(note for note in notes if note.span is not None and note.span.file is not span.file)
+    return Diagnostic("E414", message, span, elsewhere, "; or ".join(mends))
 
 
 def _amended(table: TableOfCells, values: dict[tuple[int, ...], Value], names: Names, *, is_here: bool) -> str:

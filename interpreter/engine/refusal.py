@@ -331,7 +331,7 @@ class _Conditions(Struct, frozen=True):
 
     def _answering(self, node: core.Expression, env: Env) -> tuple[str, ...]:
         """Return the statements of a layer over a function, if the condition only calls it and this layer answers."""
-        if not isinstance(node, core.CallBase | core.CallRule):
+        if not isinstance(node, core.Call):
             return ()
         program, state = self.names.table.program, self.names.state
         layer = program.reach.procedures[program.target(node)]
@@ -388,7 +388,7 @@ class _Conditions(Struct, frozen=True):
 
     def below(self, node: core.Expression, env: Env, other: Env | None = None) -> list[Reason] | None:
         """Return the reasons of the verdict that a condition calls; None if it does anything else."""
-        if not isinstance(node, core.CallBase | core.CallRule):
+        if not isinstance(node, core.Call):
             return None
         program, state = self.names.table.program, self.names.state
         target = program.target(node)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from interpreter.base.messages import frame
 from interpreter.base.plain_data import Json, number_in
+from interpreter.base.plurals import quoted
 from interpreter.base.suggest import did_you_mean_one_of
 from interpreter.engine.values import Names
 from interpreter.kernel.state import Value
@@ -29,9 +30,7 @@ def setting_value(model: Model, names: Names, name: str, public: object) -> Valu
     if doubt is not None:
         readings = list(doubt.readings)
         if public not in readings:
-            raise WrongSetting(
-                name, f"`{name}`: got {public!r}, want one of {', '.join(f'`{each}`' for each in readings)}"
-            )
+            raise WrongSetting(name, f"`{name}`: got {public!r}, want one of {', '.join(quoted(readings))}")
         return readings.index(public)
     setting = model.settings.get(name)
     if setting is None:

@@ -225,10 +225,9 @@ class _Cells:
 
     def is_used(self, cell: int, group: Group) -> bool:
         """Return whether a cell is not one of a card of another kind."""
-        of = group.owner
-        return (
-            not isinstance(of, types.CardType) or self.model.cards[cell - self.layout.base[group.name]].kind == of.name
-        )
+        if not isinstance(of := group.owner, types.CardType):
+            return True
+        return self.model.cards[cell - self.layout.base[group.name]].kind == of.name
 
     def name(self, cell: int) -> str:
         """Describe a cell: its group and, as in a log, its owner."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from unicodedata import normalize
 
@@ -13,17 +12,11 @@ from interpreter.language import types
 from interpreter.language.directed_links import ways_of
 from interpreter.language.model import Model
 
-__all__ = ["PATH", "Names", "separators", "type_text"]
+__all__ = ["PATH", "Names", "separators"]
 
 
 PATH = " – "
 """Separator of the nodes of a path."""
-
-
-def type_text(model: Model, type_: types.Type) -> str:
-    """Format a type in the words of the ruleset, which may have its own word for a node."""
-    node = model.graph.node if model.graph is not None else "node"
-    return re.sub(r"\bnode\b", node, str(type_))
 
 
 def separators(model: Model, of: types.Type) -> tuple[str, ...]:
@@ -171,7 +164,7 @@ class Names:
         if public is None:
             if type_.optional:
                 return None
-            raise ValueError(f"got nothing, want {type_text(self.model, type_)}")
+            raise ValueError(f"got nothing, want {self.model.word(type_)}")
         match type_:
             case types.IntType() | types.SeatType():
                 if isinstance(public, bool) or not isinstance(public, int):
@@ -213,7 +206,7 @@ class Names:
             case types.PileType() if isinstance(public, list | tuple):
                 return tuple(self._card(card, types.CardType(type_.name)) for card in public)
             case _:
-                raise ValueError(f"got {public!r}, want {type_text(self.model, type_)}")
+                raise ValueError(f"got {public!r}, want {self.model.word(type_)}")
 
     def _one_of(self, public: object, names: tuple[str, ...] | list[str], type_: types.Type) -> int:
         if isinstance(public, str) and (name := normalize("NFC", public)) in names:
@@ -224,7 +217,7 @@ class Names:
         if not hint and (text := str(public)) in names:
             hint = f'; write "{text}" in quotes'
         known = f": {', '.join(names)}" if not hint and len(names) <= 12 else hint
-        want = type_text(self.model, type_)
+        want = self.model.word(type_)
         raise ValueError(f"got {public!r}, want {'an' if want[0] in 'aeiou' else 'a'} {want}{known}")
 
     def _card(self, public: object, type_: types.CardType) -> int:

@@ -14,17 +14,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.plurals import counted
-from interpreter.base.source import Excerpt, Span
+from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean, did_you_mean_one_of
 from interpreter.base.yaml_values import word
 from interpreter.engine.citations import Citation, citations_of
 from interpreter.engine.game import Ruleset
-from interpreter.engine.values import type_text
+from interpreter.language.check_quietly import ignored
 from interpreter.language.model import Table
+from interpreter.language.texts import parsed
 from interpreter.language.types import NOTHING, IntType, KindType, Type
 from interpreter.reading.printed_tables import read_printed
 from interpreter.reading.statements import Statement
-from interpreter.reading.yaml import Mapping, Scalar, excerpt
+from interpreter.reading.yaml import Mapping, Scalar
 from interpreter.sections.declarations import Entry
 from interpreter.sections.documents import NOUNS
 
@@ -149,13 +150,13 @@ def facts_of(ruleset: Ruleset, section: str, name: str) -> Iterator[tuple[str, s
         case "rules":
             rule = model.rules[name]
             yield "form", rule.form
-            yield "takes", ", ".join(f"{parameter}: {type_text(model, of)}" for parameter, of in rule.parameters)
-            yield "gives", type_text(model, rule.result) if rule.form != "permits" and rule.result != NOTHING else ""
+            yield "takes", ", ".join(f"{parameter}: {model.word(of)}" for parameter, of in rule.parameters)
+            yield "gives", model.word(rule.result) if rule.form != "permits" and rule.result != NOTHING else ""
             yield "is", _place_in_game(ruleset, name)
         case "tables":
             table = model.tables[name]
             yield "keys", ", ".join(table.keys)
-            yield "gives", type_text(model, table.gives)
+            yield "gives", model.word(table.gives)
         case "triggers":
             yield "event", model.triggers[name].event
             yield "phases", _phases(ruleset, name)
@@ -165,13 +166,13 @@ def facts_of(ruleset: Ruleset, section: str, name: str) -> Iterator[tuple[str, s
             yield from doubt.readings.items()
         case "settings":
             setting = model.settings[name]
-            yield "type", type_text(model, setting.type)
+            yield "type", model.word(setting.type)
             yield "check", setting.check or ""
 
 
 def type_in_words(ruleset: Ruleset, type_: Type) -> str:
     """Format a type for readers who do not know the rule language: ``number``, ``seat or none``."""
-    named = type_text(ruleset.model, type_.sure)
+    named = ruleset.model.word(type_.sure)
     return _PLAIN.get(named, named) + (" or none" if type_.optional else "")
 
 
@@ -225,15 +226,14 @@ def cell_place(ruleset: Ruleset, name: str, keys: list[str]) -> tuple[Table, tup
 
 def _cell_of(entry: Entry, keys: list[str]) -> str:
     """Return the value that one file prints in a cell; empty if it leaves the cell unchanged."""
-    changes, text = entry.get("cells"), entry.get("is")
+    changes = entry.get("cells")
     if isinstance(changes, Mapping):
         for change in changes.entries:
             if [part.strip() for part in change.key.text.split(",")] == keys:
                 return word(change.value)
-    source = excerpt(text) if isinstance(text, Scalar) else None
-    if not isinstance(source, Excerpt):
+    table = parsed(entry.get("is"), read_printed, ignored)
+    if table is None:
         return ""
-    table, _ = read_printed(source)
     *rows_by, column = keys
     above: list[str] = []
     for row in table.rows:
@@ -264,9 +264,8 @@ def statement_explained(ruleset: Ruleset, id: str) -> Explanation:
 
     statement = ruleset.statements[id]
     facts = tuple((key, value) for key in ("book", "kind", "text", "reading") if (value := getattr(statement, key)))
-    citing = [
-        Use(_citing(citation), line_of(citation.span)) for citation in citations_of(ruleset) if id in citation.cites
-    ]
+    citations = (citation for citation in citations_of(ruleset) if id in citation.cites)
+    citing = (Use(_citing(citation), line_of(citation.span)) for citation in citations)
     scenarios = [
         Use(f"scenario `{scenario.name}`", line_of(scenario.span))
         for scenario in suite_of([ruleset.id], ruleset.shelf).scenarios

@@ -5,6 +5,7 @@ Nodes and links with lengths go in, numbers come out.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
@@ -45,12 +46,9 @@ def figures_of(graph: GraphDecl, first: int) -> Figures:
     ways = [(start, end, lengths[number]) for start, end, number in walked.links]
     links = [(link.a, link.b, 1) for link in graph.links]
     count = len(graph.nodes)
-    degrees = [0] * count
-    for a, b, _ in links:
-        degrees[a] += 1
-        degrees[b] += 1
+    degrees = Counter(end for a, b, _ in links for end in (a, b))
     return Figures(
-        tuple(degrees),
+        tuple(degrees[node] for node in range(count)),
         tuple(walked.distances((node,), None, lengths) for node in range(count)),
         bridges_of(count, links),
         len(walked.components(range(count))),

@@ -109,7 +109,7 @@ class _Asker:
         yield Asked(text_of(node), holds, tuple(self._sides(node, env)), layer.spoken, str(node.span), quotes)
 
     def _verdict(self, node: core.Expression, env: list[Value]) -> Iterator[Asked] | None:
-        if not isinstance(node, core.CallBase | core.CallRule):
+        if not isinstance(node, core.Call):
             return None
         target = self._game.ruleset.program.target(node)
         if self._game.ruleset.program.reach.procedures[target].form != "permits":

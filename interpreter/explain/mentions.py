@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import chain
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import Span
 from interpreter.base.yaml_values import word, words
 from interpreter.bots.policies import policies_in
@@ -26,6 +26,7 @@ from interpreter.language.model import Model
 from interpreter.language.parse import parse_as
 from interpreter.language.resolve import Binding, Names
 from interpreter.language.scope import Frame
+from interpreter.language.texts import parsed
 from interpreter.language.types import Type
 from interpreter.language.walk import descendants
 from interpreter.reading.composition import Composition
@@ -33,7 +34,7 @@ from interpreter.reading.file_declarations import sections_of
 from interpreter.reading.files import Document
 from interpreter.reading.printed_tables import Cell, read_printed
 from interpreter.reading.statements import Statement
-from interpreter.reading.yaml import Mapping, Scalar, Sequence, excerpt
+from interpreter.reading.yaml import Mapping, Scalar, Sequence
 from interpreter.sections.atoms import TypeText
 from interpreter.sections.declarations import Entry, name_and_head
 from interpreter.sections.documents import STATE_SECTIONS, Sections
@@ -128,9 +129,7 @@ def _alone(document: Document, model: Model, known: set[int]) -> list[Binding]:
     for _, scalar, form in forms_in(document.kind, document.root):
         extent = range(scalar.span.start, scalar.span.end)
         if isinstance(form, Code) and not form.is_template(scalar) and known.isdisjoint(extent):
-            text = excerpt(scalar)
-            tree = None if isinstance(text, Diagnostic) else parse_as(form.start, text)[0]
-            first = len(names.bindings)
+            tree, first = parsed(scalar, partial(parse_as, form.start), ignored), len(names.bindings)
             check_quietly(tree, names, Frame(), next((e.key.text for e in holders_of(document, scalar.span)), ""))
             bound = {binding.span.start for binding in names.bindings[first:]}
             for node in descendants(tree):
@@ -264,9 +263,7 @@ class _Reader:
                 if text.startswith("by "):
                     self._order(_tail(span, text[3:].strip()), text[3:].strip())
             case "printed":
-                printed = excerpt(scalar)
-                if not isinstance(printed, Diagnostic):
-                    table, _ = read_printed(printed)
+                if (table := parsed(scalar, read_printed, ignored)) is not None:
                     for cell in (*table.header, *(cell for row in table.rows for cell in row)):
                         self._cell(cell)
             case "moment":

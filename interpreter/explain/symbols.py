@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from interpreter.base.plain_data import Value as Number
 from interpreter.base.source import Span
 from interpreter.base.yaml_values import words
-from interpreter.engine.values import Names, type_text
+from interpreter.engine.values import Names
 from interpreter.explain.mentions import Meaning, Mention, mentions_in
 from interpreter.language.builtins import FUNCTIONS, OWN_NAMES
 from interpreter.language.check import bindings
@@ -71,7 +71,7 @@ def signature_text(model: Model, name: str) -> str:
     signature = model.signatures.get(name)
     if signature is None:
         return name
-    gives = f" -> {type_text(model, signature.result)}" if signature.result != NOTHING else ""
+    gives = f" -> {model.word(signature.result)}" if signature.result != NOTHING else ""
     return f"{name}({_typed(model, signature.parameters)}){gives}"
 
 
@@ -81,18 +81,16 @@ def described(model: Model, meaning: Meaning) -> str:
     match meaning.section:
         case section if section in STATE_SECTIONS and name in model.groups:
             group = model.groups[name]
-            return (
-                f"{'seat.' if group.owner == SEAT else ''}{model.spoken_group(group)}: {type_text(model, group.type)}"
-            )
+            return f"{'seat.' if group.owner == SEAT else ''}{model.spoken_group(group)}: {model.word(group.type)}"
         case "settings" if name in model.settings:
-            return f"{name}: {type_text(model, model.settings[name].type)}"
+            return f"{name}: {model.word(model.settings[name].type)}"
         case "interpretations" if name in model.interpretations:
             doubt = model.interpretations[name]
             readings = (f"  {each}: {text}" for each, text in doubt.readings.items())
             return "\n".join([f"{name} = {doubt.default}", *readings])
         case "tables" if name in model.tables:
             table = model.tables[name]
-            return f"{name}[{', '.join(table.keys)}] -> {type_text(model, table.gives)}"
+            return f"{name}[{', '.join(table.keys)}] -> {model.word(table.gives)}"
         case "events" if name in model.events:
             return f"event {name}({_typed(model, model.events[name].fields.items())})"
         case "kinds" | "tokens" if name in model.kinds:
@@ -110,7 +108,7 @@ def described(model: Model, meaning: Meaning) -> str:
             return f"{name}: a {of}"
         case "attributes" | "fields":
             owner, type_ = graph.node if of == "graph" and graph is not None else of, _type_inside(model, meaning)
-            return f"{owner}.{name}{f': {type_text(model, type_)}' if type_ is not None else ''}"
+            return f"{owner}.{name}{f': {model.word(type_)}' if type_ is not None else ''}"
         case "nodes" if graph is not None:
             values = next((row.values for row in graph.nodes if row.name == name), {})
             return f'{graph.node} "{name}" {_valued(model, values, graph.attributes)}'.rstrip()
@@ -128,7 +126,7 @@ def described(model: Model, meaning: Meaning) -> str:
 
 
 def _typed(model: Model, pairs: Iterable[tuple[str, Type]]) -> str:
-    return ", ".join(f"{name}: {type_text(model, type_)}" for name, type_ in pairs)
+    return ", ".join(f"{name}: {model.word(type_)}" for name, type_ in pairs)
 
 
 def _valued(model: Model, values: dict[str, Number], types: dict[str, Type]) -> str:

@@ -61,7 +61,7 @@ def _is_announced(program: Program, step: core.MoveTokens | core.MoveAll, later:
             return all(value in following.arguments for value in unknown)
         if not isinstance(following, core.MoveTokens | core.MoveCards | core.MovePiece | core.SetCell | core.Performs):
             return False
-        calls = (node for node in descendants(following) if isinstance(node, core.CallRule | core.CallBase))
+        calls = (node for node in descendants(following) if isinstance(node, core.Call))
         if any(program.target(call) in program.reach.suspending for call in calls):
             return False
     return False

@@ -190,9 +190,8 @@ class Secrecy:
         """Moments of delayed blocks, as the state names them, of which it is a secret whether such a block waits."""
         nodes = (node for layer in self.program.reach.procedures.values() for node in descendants(layer.body))
         secret = [node for node in nodes if isinstance(node, core.Keeps) and self.hides_calls(node.procedure)]
-        return frozenset(
-            (edge, node.of) for node in secret for edge in {node.edge, "due" if node.edge == "start" else "end"}
-        )
+        edges = {"start": ("start", "due"), "end": ("end",)}
+        return frozenset((edge, node.of) for node in secret for edge in edges[node.edge])
 
     def given(self, procedure: str) -> tuple[tuple[Label, ...], Label]:
         """Return the labels of the parameters of a procedure, and of the control flow to its calls."""
@@ -607,10 +606,10 @@ class _Steps:
             case core.Keeps(_, _, procedure, captured):
                 self._call(procedure, tuple(core.Local(local, "") for local in captured), env, course)
             case core.Performs(value) | core.SetLocal(_, value) | core.SetCell(_, value) | core.Returns(value):
-                if isinstance(value, core.CallRule | core.CallBase):
+                if isinstance(value, core.Call):
                     self.call(value, env, course)
 
-    def call(self, call: core.CallRule | core.CallBase, env: Env, course: Label) -> None:
+    def call(self, call: core.Call, env: Env, course: Label) -> None:
         target = self.analysis.program.target(call)
         if target in self.analysis.program.procedures:
             told = self.analysis.procedure(target).told

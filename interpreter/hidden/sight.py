@@ -12,14 +12,7 @@ from interpreter.kernel.state import Frame, State, Value, stacked
 from interpreter.language import core
 from interpreter.language.builtins import Builtin
 from interpreter.language.model import Group
-from interpreter.language.types import (
-    CardType,
-    HolderType,
-    PilesType,
-    Type,
-    ZoneType,
-    has_cards,
-)
+from interpreter.language.types import CardType, HolderType, PilesType, Type, ZoneType, has_cards
 from interpreter.language.walk import descendants, rewritten
 from interpreter.plain.closures import Evaluate
 from interpreter.plain.machine import Machine

@@ -54,7 +54,7 @@ from interpreter.language.parse import (
 )
 from interpreter.language.reporter import Report
 from interpreter.language.resolve import Binding, Names, parameters_of, resolve_type
-from interpreter.language.scope import Frame, Variable
+from interpreter.language.scope import Frame
 from interpreter.language.texts import condition_of, expression_of, parsed
 from interpreter.language.translations import asks_of
 from interpreter.language.types import BOOL, INT, NEVER, NOTHING, Type, accepts
@@ -280,8 +280,7 @@ class _Whole(Checker):
     def _same_types(
         self, name: str, below: Signature, parameters: tuple[tuple[str, Type], ...], result: Type, span: Span
     ) -> None:
-        got = ", ".join(str(type_) for _, type_ in parameters)
-        want = ", ".join(str(type_) for _, type_ in below.parameters)
+        got, want = (", ".join(str(type_) for _, type_ in each) for each in (parameters, below.parameters))
         note = Note(f"`{name}` is introduced here", below.span)
         if [t for _, t in parameters] != [t for _, t in below.parameters]:
             remedy = write(span, ":" * span.text.endswith(":"), "leave the head out") if span.text[:1] == "(" else None
@@ -349,9 +348,8 @@ class _Whole(Checker):
             for _, blocks in own:
                 self.model.blocks |= blocks
             if len(own) == len(layers):
-                signature, of_rule = self.signatures[name], tuple(layer for layer, _ in own)
-                form = cast(Form, signature.form)
-                self.model.rules[name] = CheckedRule(name, form, signature.parameters, signature.result, of_rule)
+                head, of_rule = self.signatures[name], tuple(layer for layer, _ in own)
+                self.model.rules[name] = CheckedRule(name, head.form, head.parameters, head.result, of_rule)
 
     def _layers(self, of_file: list[tuple[str, int, Entry]]) -> dict[tuple[str, int], tuple[RuleLayer, Blocks]]:
         """Check the layers of a file: its texts are mostly the same as in other rulesets, and so are their names."""
@@ -359,13 +357,12 @@ class _Whole(Checker):
         return {(name, index): self._layer(name, index, entry, tree) for name, index, entry, tree in trees if tree}
 
     def _layer(self, name: str, index: int, entry: Entry, tree: Body) -> tuple[RuleLayer, Blocks]:
-        guards = list(entry.conditions)
+        guards, covers = entry.conditions, entry.covers
         if guards and index == 0:
             self.error("E507", "no layer below answers if `when` is false", guards[0].span)
-        covers, cites = entry.covers, _texts(entry.remarks.cites)
         verb = covers[0] if covers is not None else ""
-        about = ("layer", name, index, entry.file, entry.part, entry.span, verb, cites)
-        checked = partial(self._checked_layer, name, index, entry, verb, tree, guards, cites)
+        about = ("layer", name, index, entry.file, entry.part, entry.span, verb, _texts(entry.remarks.cites))
+        checked = partial(self._checked_layer, name, index, entry, verb, tree)
         layer, blocks = self.once(about, (tree, *guards), checked)
         layer = replace(layer, discloses=_texts(entry.read(Rule).discloses))
         if covers is not None and verb == "wraps" and not guards and not _names_base(tree):
@@ -374,16 +371,7 @@ class _Whole(Checker):
             self.error("E507", f"`{name}` wraps, but never calls `base`", covers[2], remedy)
         return layer, blocks
 
-    def _checked_layer(
-        self,
-        name: str,
-        index: int,
-        entry: Entry,
-        verb: str,
-        tree: Body,
-        guards: list[Scalar],
-        cites: tuple[str, ...],
-    ) -> tuple[RuleLayer, Blocks]:
+    def _checked_layer(self, name: str, index: int, entry: Entry, verb: str, tree: Body) -> tuple[RuleLayer, Blocks]:
         signature = self.names.signature(name)
         assert signature is not None
         header = tree.header
@@ -392,11 +380,12 @@ class _Whole(Checker):
         frame, pure = Frame(), signature.form != "does"
         steps = Steps(self.names, frame, self.report, f"{name}@{index}", entry.file, signature.result, pure)
         _add_parameters(steps, parameters, header)
-        when = self._guard(guards, frame)
+        when = self._guard(entry.conditions, frame)
         if verb == "wraps" and index > 0:
             steps.base = (name, index - 1, signature)
         body = _checked_body(tree, steps, signature, self.report)
-        layer = steps.layer(name, body, entry.span, parameters, cast(Form, signature.form))
+        layer = steps.layer(name, body, entry.span, parameters, signature.form)
+        cites = _texts(entry.remarks.cites)
         layer = replace(layer, layer=index, when=when, cites=cites, covers=verb, part=entry.part)
         return layer, steps.blocks
 
@@ -481,11 +470,8 @@ class _Whole(Checker):
         if text is not None:
             block = self._handler(f"{trigger.name}!{last}", rest, frame, trigger, blocks)
             cases.append(TriggerCase((), block, (), entry.span if trigger.otherwise is None else text.span))
-        cites = _texts(trigger.cites)
-        checked = CheckedTrigger(
-            trigger.name, pattern.event, test, frame.size, tuple(cases), cites, entry.span, entry.file
-        )
-        return checked, blocks
+        about = _texts(trigger.cites), entry.span, entry.file
+        return CheckedTrigger(trigger.name, pattern.event, test, frame.size, tuple(cases), *about), blocks
 
     def _handler(
         self, name: str, tree: nodes.Procedure | None, frame: Frame, owner: Trigger | Standing, blocks: Blocks
@@ -493,7 +479,7 @@ class _Whole(Checker):
         """Check the text of a trigger or standing rule as a procedure with the locals bound so far as parameters."""
         if tree is None:
             return None
-        inner = frame.inner(_variables(frame))
+        inner = frame.inner(sorted((v for block in frame.visible for v in block.values()), key=lambda v: v.index))
         parameters = list(zip(inner.names, inner.types, strict=True))
         inner.facts[0].update({path: type_ for facts in frame.facts for path, type_ in facts.items()})
         steps = Steps(self.names, inner, self.report, name, owner.entry.file)
@@ -528,10 +514,8 @@ class _Whole(Checker):
         test = self.narrowed(test, tree, expressions)
         handler = self._handler(f"{rule.name}?", does, frame, rule, blocks)
         assert handler is not None
-        checked = StandingRule(
-            rule.name, tuple(binders), test, frame.size, handler, _texts(rule.cites), entry.span, entry.file
-        )
-        return checked, blocks
+        about = _texts(rule.cites), entry.span, entry.file
+        return StandingRule(rule.name, tuple(binders), test, frame.size, handler, *about), blocks
 
     # --- checks of the set-up, laws
 
@@ -539,19 +523,18 @@ class _Whole(Checker):
         for entry in self.composition.layers("check", "check"):
             name = self.model.called(word(entry.value), entry.value.span)
             self.model.checks += (name,)
-            signature = self.signatures.get(name)
-            if signature is None or signature.form != "permits":
-                self.unknown("verdict", name, self.signatures, entry.value.span)
-            elif signature.parameters:
-                self.error("E401", f"`{name}` must take nothing", entry.value.span)
+            self._check_verdict(name, [], entry.value.span)
         for setting in self.model.settings.values():
-            if setting.check is None:
-                continue
-            signature = self.signatures.get(setting.check)
-            if signature is None or signature.form != "permits":
-                self.unknown("verdict", setting.check, self.signatures, setting.span)
-            elif [t for _, t in signature.parameters] != [setting.type.sure]:
-                self.error("E401", f"`{setting.check}` must take one {setting.type.sure}", setting.span)
+            if setting.check is not None:
+                self._check_verdict(setting.check, [setting.type.sure], setting.span)
+
+    def _check_verdict(self, name: str, takes: list[Type], span: Span) -> None:
+        signature = self.signatures.get(name)
+        if signature is None or signature.form != "permits":
+            self.unknown("verdict", name, self.signatures, span)
+        elif [type_ for _, type_ in signature.parameters] != takes:
+            want = f"one {takes[0]}" if takes else "nothing"
+            self.error("E401", f"`{name}` must take {want}", span)
 
     def _laws(self) -> None:
         for table in (each for each in self.composition.read(Table) if each.name in self.model.tables):
@@ -619,10 +602,6 @@ def _names_base(tree: Body) -> bool:
 
 def _texts(scalars: Iterable[Scalar]) -> tuple[str, ...]:
     return tuple(scalar.text for scalar in scalars)
-
-
-def _variables(frame: Frame) -> list[Variable]:
-    return sorted((v for block in frame.visible for v in block.values()), key=lambda v: v.index)
 
 
 def _missing_return(steps: tuple[core.Step, ...], whole: Note) -> Note | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain, repeat
 from typing import Literal, assert_never
 
 from msgspec.structs import replace
@@ -34,7 +35,6 @@ from interpreter.language.types import (
     SEAT,
     TEXT,
     BagType,
-    BoolType,
     CardType,
     CollectionType,
     HolderType,
@@ -44,7 +44,6 @@ from interpreter.language.types import (
     ListType,
     MadeType,
     NeverType,
-    NodeType,
     NoneType,
     PieceType,
     PileType,
@@ -52,6 +51,7 @@ from interpreter.language.types import (
     RecordType,
     SeatType,
     SetType,
+    Sortable,
     TextType,
     Type,
     accepts,
@@ -62,8 +62,6 @@ from interpreter.language.types import (
 
 __all__ = ["Expressions"]
 
-Sign = Literal["+", "-", "*", "div", "mod"]
-Relation = Literal["==", "!=", "<", "<=", ">", ">="]
 PHASE = KindType("phase", optional=True)
 OTHER_CALLS = {
     "len": "write `count(…)`",
@@ -194,28 +192,23 @@ class Expressions(Reporter):
                 known = self.facts(left, holds=holds)
                 with self.frame.narrowed(known):
                     return {**known, **self.facts(right, holds=holds)}
-            case nodes.Compare(operator, left, right) if operator in ("==", "!="):
+            case nodes.Compare("==" | "!=" as operator, left, right):
                 if isinstance(left, nodes.NoneLiteral):
                     left, right = right, left
-                path = path_of(left)
-                if path and isinstance(right, nodes.NoneLiteral) and holds == (operator == "!="):
-                    type_ = self._silent_type(left)
-                    return {path: type_.sure} if type_ else {}
-                if path and operator == "==" and holds and not isinstance(right, nodes.NoneLiteral):
+                path, with_none = path_of(left), isinstance(right, nodes.NoneLiteral)
+                if path and with_none and holds == (operator == "!="):
+                    return {path: self._silent_type(left).sure}
+                if path and operator == "==" and holds and not with_none:
                     type_, other = self._silent_type(left), self._silent_type(right)
-                    if type_ and other and type_.optional and not other.optional and not isinstance(other, NeverType):
+                    if type_.optional and not other.optional and not isinstance(other, NeverType):
                         return {path: type_.sure}
-                return {}
-            case nodes.IsKind(value, kind, negated):
-                path = path_of(value)
-                type_ = self._silent_type(value) if path else None
-                if path and type_ and isinstance(type_, CardType | PieceType) and holds != negated:
+            case nodes.IsKind(value, kind, negated) if (path := path_of(value)) is not None:
+                type_ = self._silent_type(value)
+                if isinstance(type_, CardType | PieceType) and holds != negated:
                     return {path: replace(type_.sure, name=kind)}
-                return {}
-            case _:
-                return {}
+        return {}
 
-    def _silent_type(self, node: nodes.Expr, expected: Type | None = None) -> Type | None:
+    def _silent_type(self, node: nodes.Expr, expected: Type | None = None) -> Type:
         report, self.report = self.report, lambda diagnostic: None
         try:
             return self.value(node, expected, maybe=True).type
@@ -257,8 +250,8 @@ class Expressions(Reporter):
                 if operator == "and" or operator == "or":
                     return self._logic(operator, left, right, span)
                 return self._arithmetic(operator, left, right, expected, span)
-            case nodes.Compare(operator, left, right):
-                return self._compare(operator, left, right, span)
+            case nodes.Compare():
+                return self._compare(node)
             case nodes.In(item, items, negated):
                 whole, of = self._members_of(item, items)
                 return core.MemberOf(self._member(item, of), whole, negated, type=BOOL, span=span)
@@ -271,8 +264,8 @@ class Expressions(Reporter):
                 if not isinstance(inner.type, IntType | BagType | NeverType):
                     self.error("E401", f"got {inner.type}, want a number or a bag after `-`", value.span)
                 return core.Negate(inner, type=inner.type, span=span)
-            case nodes.Conditional(then, test, otherwise):
-                return self._conditional(then, test, otherwise, expected, span)
+            case nodes.Conditional():
+                return self._conditional(node, expected)
             case nodes.Otherwise(value, default):
                 optional = self.value(value, expected.maybe if expected else None, maybe=True)
                 if not optional.type.optional and not isinstance(optional.type, NeverType):
@@ -296,18 +289,15 @@ class Expressions(Reporter):
     def _number(self, value: int, expected: Type | None, span: Span) -> core.Expression:
         """Check a number: an integer, or the card with that key if a card is expected."""
         if isinstance(expected, CardType):
-            card = self._card(value, expected, span)
-            if card is None:
-                self.error("E302", f"there is no {expected.sure} {value}", span)
-            return card or self._never(span)
+            missing = f"there is no {expected.sure} {value}"
+            return self._card(value, expected, span) or self._wrong("E302", missing, span)
         return core.Const(value, type=INT, span=span)
 
     def _card(self, key: int | str, expected: CardType, span: Span) -> core.Expression | None:
         """Return the card with a key, of the expected kind, or None."""
         matches = self.names.cards(key, expected.name)
         if len(matches) > 1 and len({kind for _, kind in matches}) == 1:
-            self._copies(matches[0][1], key, span)
-            return self._never(span)
+            return self._copies(matches[0][1], key, span)
         if len(matches) > 1:
             shown = f'"{key}"' if isinstance(key, str) else key
             calls = [f"{kind}({shown})" for _, kind in matches]
@@ -320,7 +310,7 @@ class Expressions(Reporter):
         self.names.bind(span, "card", str(key), kind)
         return core.Const(number, type=CardType(kind), span=span)
 
-    def _copies(self, name: str, key: int | str | None, span: Span) -> None:
+    def _copies(self, name: str, key: int | str | None, span: Span) -> core.Expression:
         """Report the key of copies: it does not identify a card."""
         shown = "…" if key is None else f'"{key}"' if isinstance(key, str) else str(key)
         model = self.names.model
@@ -328,7 +318,7 @@ class Expressions(Reporter):
         message = f"{shown} is the key of {number} copies" if number else f"some cards of {name} are copies"
         example = f"`first(c in ZONE where c.{attribute} == {shown})`"
         help = f"compare `{attribute}`, or name its zone: {example}"
-        self.error("E303", message, span, help)
+        return self._wrong("E303", message, span, help)
 
     def _text(self, value: str, expected: Type | None, span: Span) -> core.Expression:
         if isinstance(expected, TextType):
@@ -422,10 +412,8 @@ class Expressions(Reporter):
         if len(kinds) == 1:
             return self._member_of(KindType(kinds[0]), name, span)
         if len(kinds) > 1:
-            listed = " and ".join(f"`{kind}`" for kind in kinds)
-            return self._wrong(
-                "E303", f"`{name}` is a member of {listed}; the context does not tell which is meant", span
-            )
+            message = f"`{name}` is a member of {' and '.join(quoted(kinds))}; the context does not tell which is meant"
+            return self._wrong("E303", message, span)
         return None
 
     def _member_of(self, kind: KindType, name: str, span: Span) -> core.Expression:
@@ -508,9 +496,8 @@ class Expressions(Reporter):
             case NeverType():
                 return of
             case _:
-                return self._wrong(
-                    "E401", f"got {of.type}, want a table, a bag or a list before `[`", node.of.span, at=node.span
-                )
+                message = f"got {of.type}, want a table, a bag or a list before `[`"
+                return self._wrong("E401", message, node.of.span, at=node.span)
 
     def _table_cell(self, node: nodes.Index, table: Table) -> core.Expression:
         name = table.name
@@ -534,13 +521,8 @@ class Expressions(Reporter):
         if signature is not None:
             self._bind_rule(node.name_span, signature, node.name)
             if signature.form == "does" and not procedures:
-                return self._wrong(
-                    "E406",
-                    f"`{node.name}` is a procedure: call it as a statement, "
-                    "or as all of a `let`, assignment or `return`",
-                    node.name_span,
-                    at=node.span,
-                )
+                want = "call it as a statement, or as all of a `let`, assignment or `return`"
+                return self._wrong("E406", f"`{node.name}` is a procedure: {want}", node.name_span, at=node.span)
             arguments = self.arguments(node, node.name, signature.parameters, signature.span)
             return core.CallRule(signature.name, arguments, type=signature.result, span=node.span)
         fields = self.names.record(node.name)
@@ -578,21 +560,17 @@ class Expressions(Reporter):
         key_type = kind.attributes[kind.key]
         literal = node.arguments[0] if len(node.arguments) == 1 else None
         if isinstance(literal, nodes.IntLiteral | nodes.TextLiteral):
-            found_card = self._card(literal.value, card, literal.span)
-            if found_card is None:
-                self.error("E302", f"there is no {card} {literal.value}", literal.span)
-            return found_card or self._never(node.span)
+            missing = f"there is no {card} {literal.value}"
+            return self._card(literal.value, card, literal.span) or self._wrong("E302", missing, literal.span)
         arguments = self.arguments(node, node.name, [(kind.key, key_type)], kind.span)
         if self.names.has_copies(kind.name):
-            self._copies(kind.name, None, node.span)
-            return self._never(node.span)
+            return self._copies(kind.name, None, node.span)
         if len(arguments) != 1:
             return self._never(node.span)
         local = self.frame.hidden()
         candidate = core.Local(local, kind.name, type=card, span=node.span)
-        same = core.Comparison(
-            "==", core.Static(f"{kind.name}.{kind.key}", candidate, type=key_type), *arguments, type=BOOL
-        )
+        own_key = core.Static(f"{kind.name}.{kind.key}", candidate, type=key_type)
+        same = core.Comparison("==", own_key, *arguments, type=BOOL)
         values = self.names.domain(kind.name)
         assert values is not None
         every = core.Const(values[0], type=ListType(card), span=node.span)
@@ -616,8 +594,7 @@ class Expressions(Reporter):
         if len(arguments) != len(parameters):
             message = f"`{name}` takes {counted(len(parameters), 'value')}, got {len(arguments)}"
             self.error("E404", message, node.span, None, *notes)
-            types = [*(type_ for _, type_ in parameters), *(None for _ in arguments)]
-            for argument, type_ in zip(arguments, types, strict=False):
+            for argument, (_, type_) in zip(arguments, chain(parameters, repeat(("", None))), strict=False):
                 self._silent_type(argument, type_)
             return tuple(self._never(argument.span) for argument in arguments)
         if node.names:
@@ -634,23 +611,16 @@ class Expressions(Reporter):
     def _builtin(self, node: nodes.Call, function: Builtin, maybe: bool) -> core.Expression:
         if node.name in ("keys", "cells"):
             return self._of_table(node)
-        enough = (not node.names and len(node.arguments) == len(function.parameters)) or (
-            function.many and len(node.arguments) >= 2
-        )
-        if not enough:
-            many = ", …" if function.many else ""
-            form = Note(f"it is `{node.name}({', '.join(function.parameters)}{many})`")
-            expected = (
-                f"{len(function.parameters)} or more values" if many else counted(len(function.parameters), "value")
-            )
-            message = f"`{node.name}` takes {expected}, got {len(node.arguments)}"
-            self.error("E404", message, node.span, function.about, form)
+        got, want, many = len(node.arguments), len(function.parameters), function.many
+        if not (many and got >= 2) and (node.names or got != want):
+            form = Note(f"it is `{node.name}({', '.join(function.parameters)}{', …' * many})`")
+            expected = f"{want} or more values" if many else counted(want, "value")
+            self.error("E404", f"`{node.name}` takes {expected}, got {got}", node.span, function.about, form)
             return self._unchecked(node)
-        words = function.parameters if not function.many else ("int",) * len(node.arguments)
+        words = ("int",) * got if many else function.parameters
         builtin = BuiltinCall(self)
         arguments = [builtin.argument(word, argument) for word, argument in zip(words, node.arguments, strict=True)]
-        type_ = builtin.gives(function.gives)
-        or_none = function.partial and maybe
+        type_, or_none = builtin.gives(function.gives), function.partial and maybe
         if node.name == "links":
             return core.Static("node.links", arguments[0], type=type_, span=node.span)
         if node.name == "sum" and builtin.bag:
@@ -664,9 +634,8 @@ class Expressions(Reporter):
                 message = f"links between each {graph.node} have no length"
                 remedy = "give the graph a `length`: an attribute of a link or an expression"
                 self.error("E304", message, node.span, remedy)
-        return core.CallBuiltin(
-            function, tuple(arguments), or_none, type=type_.maybe if or_none else type_, span=node.span
-        )
+        type_ = type_.maybe if or_none else type_
+        return core.CallBuiltin(function, tuple(arguments), or_none, type=type_, span=node.span)
 
     def _of_table(self, node: nodes.Call) -> core.Expression:
         """Check ``keys(table)`` and ``keys(table, key)``, the values of a key, and ``cells(table, keys …)``, a line."""
@@ -697,9 +666,8 @@ class Expressions(Reporter):
         return core.Select(local.index, every, None, cell, type=ListType(table.gives), span=node.span)
 
     def _sum_of_bags(self, bags: core.Expression, kind: str, span: Span) -> core.Expression:
-        return core.CallBuiltin(
-            BUILTINS["sum of bags"], (bags, self._empty_bag(kind, span)), type=BagType(kind), span=span
-        )
+        both = bags, self._empty_bag(kind, span)
+        return core.CallBuiltin(BUILTINS["sum of bags"], both, type=BagType(kind), span=span)
 
     def _empty_bag(self, kind: str, span: Span) -> core.Expression:
         return core.Const((0,) * len(self.names.members(kind)), type=BagType(kind), span=span)
@@ -747,12 +715,8 @@ class Expressions(Reporter):
                     self.error("E407", f"`{node.name}` of {of} needs `by`", node.span)
                 return core.Order(local, whole, test, end, keys, maybe, type=found_type, span=span)
             case _:
-                return self._wrong(
-                    "E407",
-                    f"`{node.name}` needs a value: `{node.name}(value for {node.variable} in …)`",
-                    node.span,
-                    at=span,
-                )
+                message = f"`{node.name}` needs a value: `{node.name}(value for {node.variable} in …)`"
+                return self._wrong("E407", message, node.span)
 
     def _aggregate_of_values(self, node: nodes.Aggregate, maybe: bool) -> core.Expression:
         assert node.value is not None
@@ -793,10 +757,7 @@ class Expressions(Reporter):
 
     def _key(self, node: nodes.Expr) -> core.Expression:
         key = self.value(node)
-        if key.type.optional or not isinstance(
-            key.type,
-            IntType | BoolType | KindType | SeatType | NodeType | CardType | PlaceType | LinkType | NeverType,
-        ):
+        if key.type.optional or not isinstance(key.type, Sortable | PlaceType | LinkType):
             self.error("E408", f"got {key.type}, want a type that can be sorted", node.span)
         return key
 
@@ -813,13 +774,11 @@ class Expressions(Reporter):
         last = node.keys[-1]
         last = last.value if isinstance(last, nodes.Negative) else last
         kind = self.names.card_kind(of.name) if isinstance(of, CardType) else None
-        unique = isinstance(of, IntType | KindType | NeverType) or (
-            isinstance(last, nodes.Name) and last.name == node.variable
-        )
-        if isinstance(last, nodes.Attribute) and isinstance(last.of, nodes.Name) and last.of.name == node.variable:
-            unique |= (kind is not None and last.name == kind.key and not self.names.has_copies(kind.name)) or (
-                isinstance(of, SeatType) and last.name == "number"
-            )
+        path = path_of(last)
+        unique = isinstance(of, IntType | KindType | NeverType) or path == node.variable
+        if kind is not None and path == f"{node.variable}.{kind.key}":
+            unique |= not self.names.has_copies(kind.name)
+        unique |= isinstance(of, SeatType) and path == f"{node.variable}.number"
         if not unique and not node.listed:
             end, words = node.keys[-1].span, "end them with a unique key, or with `as listed`: the earlier item first"
             self.error("E409", "these keys can leave a tie open", end, insert(end.file, end.end, ", as listed", words))
@@ -873,7 +832,7 @@ class Expressions(Reporter):
         return core.Logic(operator, start, then, type=BOOL, span=span)
 
     def _arithmetic(
-        self, operator: Sign, left: nodes.Expr, right: nodes.Expr, expected: Type | None, span: Span
+        self, operator: nodes.Sign, left: nodes.Expr, right: nodes.Expr, expected: Type | None, span: Span
     ) -> core.Expression:
         first = self.value(left, expected)
         second = self.value(right, first.type)
@@ -881,10 +840,10 @@ class Expressions(Reporter):
             first = self.value(left, second.type)
         forms = {type(side.type) for side in (first, second)} - {NeverType}
         type_: Type | None = None
-        if first.type.optional or second.type.optional:
-            for side, node in ((first, left), (second, right)):
-                if side.type.optional:
-                    self.maybe_none(node, side.type)
+        unsure = [(node, side.type) for side, node in ((first, left), (second, right)) if side.type.optional]
+        for node, maybe in unsure:
+            self.maybe_none(node, maybe)
+        if unsure:
             return self._never(span)
         if not forms:
             type_ = NEVER
@@ -906,10 +865,10 @@ class Expressions(Reporter):
             type_ = NEVER
         return core.Arithmetic(operator, first, second, type=type_, span=span)
 
-    def _compare(self, operator: Relation, left: nodes.Expr, right: nodes.Expr, span: Span) -> core.Expression:
-        maybe = any(
-            isinstance(side, nodes.NoneLiteral) for side in (left, right)
-        )  # a comparison with none is a test whether something is found
+    def _compare(self, node: nodes.Compare) -> core.Expression:
+        operator, left, right, span = node.operator, node.left, node.right, node.span
+        # a comparison with none is a test whether something is found
+        maybe = any(isinstance(side, nodes.NoneLiteral) for side in (left, right))
         if self._stands_alone(left) or not self._stands_alone(right):
             first = self.value(left, maybe=maybe)
             second = self.value(right, first.type, maybe=maybe)
@@ -919,19 +878,15 @@ class Expressions(Reporter):
         if operator in ("==", "!="):
             if join(first.type, second.type) is None:
                 self.error("E401", f"cannot compare {first.type} with {second.type}", span)
-            for side, other, node in ((first, second, left), (second, first, right)):
-                if (
-                    isinstance(side.type, NoneType)
-                    and not other.type.optional
-                    and not isinstance(other.type, NeverType)
-                ):
-                    self.error("E416", f"{other.type} is never none", (right if node is left else left).span)
+            for none, other, written in ((first, second, right), (second, first, left)):
+                if isinstance(none.type, NoneType) and not (other.type.optional or isinstance(other.type, NeverType)):
+                    self.error("E416", f"{other.type} is never none", written.span)
         else:
-            for side, node in ((first, left), (second, right)):
+            for side, written in ((first, left), (second, right)):
                 if side.type.optional:
-                    self.maybe_none(node, side.type)
+                    self.maybe_none(written, side.type)
                 elif not isinstance(side.type, IntType | NeverType):
-                    self.error("E401", f"got {side.type}, want int: only numbers have an order", node.span)
+                    self.error("E401", f"got {side.type}, want int: only numbers have an order", written.span)
         return core.Comparison(operator, first, second, type=BOOL, span=span)
 
     def _stands_alone(self, node: nodes.Expr) -> bool:
@@ -940,17 +895,14 @@ class Expressions(Reporter):
             if self.frame.find(node.name) or node.name in ("players", "seats", "phase"):
                 return True
             return self.names.group(node.name) is not None or self.names.setting(node.name) is not None
-        return not isinstance(
-            node, nodes.IntLiteral | nodes.TextLiteral | nodes.BoolLiteral | nodes.NoneLiteral | nodes.ListLiteral
-        )
+        return not isinstance(node, nodes.Constant)
 
     def _members_of(self, item: nodes.Expr, items: nodes.Expr) -> tuple[core.Expression, Type]:
         """Check the right side of a membership test. In a list literal, quoted texts are texts if the item is one."""
-        if isinstance(items, nodes.ListLiteral) and any(
-            isinstance(listed, nodes.TextLiteral) for listed in items.items
-        ):
+        listed = items.items if isinstance(items, nodes.ListLiteral) else ()
+        if any(isinstance(each, nodes.TextLiteral) for each in listed):
             of = self._silent_type(item)
-            if of is not None and isinstance(of, TextType):
+            if isinstance(of, TextType):
                 return self.value(items, ListType(of)), of
         return self.items(items)
 
@@ -976,24 +928,20 @@ class Expressions(Reporter):
             self.names.bind(node.name_span, "cards" if is_card else "pieces", node.kind)
         return core.KindTest(value, node.kind, node.negated, type=BOOL, span=node.span)
 
-    def _conditional(
-        self, then: nodes.Expr, test: nodes.Expr, otherwise: nodes.Expr, expected: Type | None, span: Span
-    ) -> core.Expression:
-        checked = self.condition(test)
-        maybe = bool(expected and expected.optional)
-        with self.frame.narrowed(self.facts(test, holds=True)):
-            first = self._any(then, expected, maybe)
-        with self.frame.narrowed(self.facts(test, holds=False)):
-            second = self._any(
-                otherwise, expected or (first.type if not isinstance(first.type, NoneType) else None), maybe
-            )
-        if not (isinstance(expected, HolderType)):
+    def _conditional(self, node: nodes.Conditional, expected: Type | None) -> core.Expression:
+        span, test, maybe = node.span, self.condition(node.test), bool(expected and expected.optional)
+        with self.frame.narrowed(self.facts(node.test, holds=True)):
+            first = self._any(node.then, expected, maybe)
+        with self.frame.narrowed(self.facts(node.test, holds=False)):
+            like = expected or (first.type if not isinstance(first.type, NoneType) else None)
+            second = self._any(node.otherwise, like, maybe)
+        if not isinstance(expected, HolderType):
             first, second = self._read(first), self._read(second)
         type_ = join(first.type, second.type)
         if type_ is None:
             self.error("E401", f"got {first.type} or {second.type}, want one type", span)
             type_ = NEVER
-        return core.Condition(first, checked, second, type=type_, span=span)
+        return core.Condition(first, test, second, type=type_, span=span)
 
     def _amount(self, number: nodes.Expr, kind: nodes.Expr, span: Span) -> core.Expression:
         counted = self.need(number, INT)
@@ -1040,20 +988,10 @@ class Expressions(Reporter):
         if owned:
             self._report_missing_owner(owned[0], span)
             return
-        known = [
-            *self.frame.all_names(),
-            *self.names.weights,
-            *(group.name for group in model.groups.values() if group.owner is None),
-            *model.settings,
-            *model.tables,
-            *model.kinds,
-            *model.card_kinds,
-            "players",
-            "seats",
-            "round",
-        ]
-        for kind in model.kinds.values():
-            known.extend(member for member in kind.members if member != name)
+        things = (group.name for group in model.groups.values() if group.owner is None)
+        members = (member for kind in model.kinds.values() for member in kind.members if member != name)
+        known = [*self.frame.all_names(), *self.names.weights, *things, *model.settings, *model.tables, *model.kinds]
+        known += [*model.card_kinds, "players", "seats", "round", *members]
         help = self.hints.get(name)
         if name == "base" and self.base is not None:
             help = "call the layer below as `base(…)`"
@@ -1090,6 +1028,5 @@ def _phase(known: Type | None, span: Span) -> core.Expression:
     number = core.Read(core.Cell("phase", None, type=INT, span=span), type=INT, span=span)
     before = core.Comparison("==", number, core.Const(-1, type=INT, span=span), type=BOOL, span=span)
     here = core.Read(number.cell, type=PHASE.sure, span=span)
-    return (
-        here if known else core.Condition(core.Const(None, type=NONE, span=span), before, here, type=PHASE, span=span)
-    )
+    none = core.Const(None, type=NONE, span=span)
+    return here if known else core.Condition(none, before, here, type=PHASE, span=span)

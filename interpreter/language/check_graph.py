@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.diagnostics import Note
 from interpreter.base.remedies import remove
 from interpreter.language import core
 from interpreter.language.checker import Checker
@@ -43,16 +43,9 @@ class Boards(Checker):
 
     def _text(self, text: Scalar, form: Code, expected: Type) -> core.Expression | None:
         """Check an expression over printed data. Return None if it is invalid."""
-        tree = expression_of(text, self.report)
-        if tree is None:
-            return None
-        diagnostics: list[Diagnostic] = []
-        expressions = self.expressions(self.names.scope(form.scope))
-        expressions.report = diagnostics.append
-        checked = expressions.need(tree, expected)
-        for diagnostic in diagnostics:
-            self.report(diagnostic)
-        return None if diagnostics else checked
+        before, tree = len(self.diagnostics), expression_of(text, self.report)
+        checked = self.expressions(self.names.scope(form.scope)).need(tree, expected) if tree is not None else None
+        return checked if len(self.diagnostics) == before else None
 
     def _sets(self, graph: GraphDecl, takes: Scalar) -> None:
         """Compute the set of places of each node whose row has none."""

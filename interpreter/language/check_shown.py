@@ -156,14 +156,11 @@ class Shown(Checker):
         return self.once(("says", *bound), layers, said)
 
     def _moment(self, value: Value | None) -> str:
-        text = word(value)
-        edge, _, phase = text.partition(" of ")
-        phases = self.names.members("phase")
-        if text in MOMENTS or (edge in ("start", "end") and phase in phases):
+        text, phases = word(value), self.names.members("phase")
+        known = [*MOMENTS, *(f"{edge} of {phase}" for edge in ("start", "end") for phase in phases)]
+        if value is None or text in known:
             return text
-        if value is not None:
-            known = [*MOMENTS, *(f"{edge} of {phase}" for edge in ("start", "end") for phase in phases)]
-            self.unknown("moment", text, known, value.span, code="E302")
+        self.unknown("moment", text, known, value.span, code="E302")
         return ""
 
     def _picture(self, entry: Entry) -> None:

@@ -148,10 +148,8 @@ class Starts(Checker):
             return None
         if len(types) != len(takes) or not all(map(accepts, types, takes)):
             got, want = (", ".join(map(str, of)) for of in (types, takes))
-            message = (
-                f"`{name.text}` takes ({got}), want ({want}): the seat that looks, and what `{group.name}` belongs to"
-            )
-            self.error("E401", message, name.span)
+            wanted = f"({want}): the seat that looks, and what `{group.name}` belongs to"
+            self.error("E401", f"`{name.text}` takes ({got}), want {wanted}", name.span)
         called = (core.Local(number, "", type=type_, span=name.span) for number, type_ in enumerate(takes))
         return core.CallRule(name.text, tuple(called), type=BOOL, span=name.span)
 
@@ -171,10 +169,8 @@ class Starts(Checker):
             known = [*attributes, *(s for s in self.signatures if self.signatures[s].form == "is")]
             self.unknown("attribute or rule", name.text, known, name.span)
             return None
-        if not accepts(signature.parameters[0][1], card):
-            self.error(
-                "E401", f"`{name.text}` takes {signature.parameters[0][1]}, but {group.name} holds {card}", name.span
-            )
+        if not accepts(takes := signature.parameters[0][1], card):
+            self.error("E401", f"`{name.text}` takes {takes}, but {group.name} holds {card}", name.span)
         if expected is not None and signature.result.sure != expected:
             self.error("E401", f"`{name.text}` gives {signature.result}, want {expected}", name.span)
         called = core.CallRule(name.text, (local,), type=signature.result, span=name.span)

@@ -54,19 +54,6 @@ __all__ = ["Steps"]
 _UNSAYABLE = {"asking", "at", *Refusal.forms}
 """Names that no choice can have, because lines of policies and choices of scenarios say something else with them."""
 
-Computing = (
-    nodes.Let
-    | nodes.Assign
-    | nodes.Add
-    | nodes.Remove
-    | nodes.Return
-    | nodes.If
-    | nodes.ForEach
-    | nodes.While
-    | nodes.Perform
-)
-"""Statements that functions may have."""
-Where = Literal["in", "top", "bottom", "new pile"]
 Blocks = dict[str, RuleLayer]
 
 
@@ -144,7 +131,7 @@ class Steps(Expressions):
 
     def statement(self, node: nodes.Statement) -> core.Step:
         span = node.span
-        if self.pure and not isinstance(node, Computing):
+        if self.pure and not isinstance(node, nodes.Computing):
             self._impure("changes the game or asks", span)
         match node:
             case nodes.Let():
@@ -245,7 +232,12 @@ class Steps(Expressions):
             steps.append(core.SetLocal(rest.index, without, span=span))
         else:
             number = self.need(node.number, INT)
-        self.before += [core.SetLocal(rest.index, whole, span=span), _emptied(drawn), self._times(number, *steps)]
+        none = core.MakeList((), type=every, span=span)
+        self.before += [
+            core.SetLocal(rest.index, whole, span=span),
+            core.SetLocal(drawn.index, none, span=span),
+            self._times(number, *steps),
+        ]
         return drawn
 
     def _assign(self, node: nodes.Assign) -> core.Step:
@@ -491,13 +483,12 @@ class Steps(Expressions):
             self.error("E401", f"got {cards.type}, want cards", node.what.span, help)
         target = self._card_target(node, CardType(moved.name if isinstance(moved, CardType | PileType) else ""))
         if isinstance(moved, PileType) and moved is not cards.type:
-            cards = core.CallBuiltin(
-                BUILTINS["cards of piles"], (cards,), type=ListType(CardType()), span=node.what.span
-            )
+            every = ListType(CardType())
+            cards = core.CallBuiltin(BUILTINS["cards of piles"], (cards,), type=every, span=node.what.span)
         return core.MoveCards(cards, target, node.target.where, span=node.span)
 
     def _card_target(self, node: nodes.Move, card: CardType) -> core.Expression:
-        where: Where = node.target.where
+        where = node.target.where
         target = self._any(node.target.holder, None, False)
         forms: tuple[type[Type], ...] = (ZoneType, PileType)
         if where in ("new pile", "in"):
@@ -552,16 +543,14 @@ class Steps(Expressions):
     def _ask(self, node: nodes.Choose, seat: core.Expression) -> core.Ask:
         context = tuple((item.name, self.value(item.value)) for item in node.context)
         self.names.bind(node.span, "asks", node.name)
-        names = [alternative.name for alternative in node.alternatives]
-        for position, name in enumerate(names):
-            if name in names[:position]:
-                self.error(
-                    "E501", f"`{name}` is an alternative of `{node.name}` already", node.alternatives[position].span
-                )
+        seen: set[str] = set()
+        for each in node.alternatives:
+            if each.name in seen:
+                self.error("E501", f"`{each.name}` is an alternative of `{node.name}` already", each.span)
+            seen.add(each.name)
+            self.names.bind(each.span, "options", each.name, node.name)
         if node.repeatedly:
             self._forget_changes(*node.alternatives)
-        for alternative in node.alternatives:
-            self.names.bind(alternative.span, "options", alternative.name, node.name)
         options = tuple(self.alternative(alternative) for alternative in node.alternatives)
         if node.repeatedly and all(option.body is not None for option in options):
             self.error("E703", f"`{node.name}` never ends: an alternative without a body ends it", node.span)
@@ -607,11 +596,6 @@ def _current(target: core.Expression) -> core.Expression:
     if isinstance(target, core.Element):
         return replace(target, of=_current(target.of))
     return core.Read(target, type=target.type, span=target.span) if isinstance(target, core.Cell) else target
-
-
-def _emptied(items: core.Local) -> core.Step:
-    """Return a step that starts a list."""
-    return core.SetLocal(items.index, core.MakeList((), type=items.type, span=items.span), span=items.span)
 
 
 def _appended(item: core.Local, to: core.Local) -> core.Step:

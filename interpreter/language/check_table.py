@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property, partial
+from itertools import chain
 
 from interpreter.base.colour_values import NAMED
 from interpreter.base.suggest import did_you_mean
@@ -74,9 +75,8 @@ class Layout(Checker):
         if rule is None or rule.form != "does":
             self.unknown("decision or procedure", name.text, [*self._decisions, *self.model.rules], name.span)
             return []
-        held = {
-            key: type_ for each in rule.layers for key, type_ in zip(each.local_names, each.local_types, strict=True)
-        }
+        locals_ = (zip(each.local_names, each.local_types, strict=True) for each in rule.layers)
+        held = dict(chain.from_iterable(locals_))
         return [(key, type_) for key, type_ in held.items() if key and not isinstance(type_, HolderType)]
 
     def _mark(self, keys: MarkKeys, context: list[tuple[str, Type]]) -> Mark | None:

@@ -52,10 +52,8 @@ class Checker(Reporter):
             if isinstance(part, str):
                 parts.append(part)
                 continue
-            expected = (
-                TEXT if isinstance(part, nodes.Conditional) and isinstance(part.then, nodes.TextLiteral) else None
-            )
-            parts.append(self.expressions(frame).value(part, expected, maybe=True))
+            is_word = isinstance(part, nodes.Conditional) and isinstance(part.then, nodes.TextLiteral)
+            parts.append(self.expressions(frame).value(part, TEXT if is_word else None, maybe=True))
         return Phrase(tuple(parts), frame.size)
 
     def look(self, record: Record, form: Code, text: Scalar, thing: str = "") -> Phrase | None:

@@ -272,42 +272,12 @@ class Noted(Typed, frozen=True, tag="noted"):
     found: set[str]
 
 
-Expression = (
-    Const
-    | Local
-    | PlayerCount
-    | AllSeats
-    | RoleSeat
-    | SettingValue
-    | Cell
-    | Read
-    | Static
-    | FieldOf
-    | Element
-    | BagItem
-    | TableCell
-    | CallRule
-    | CallBase
-    | CallBuiltin
-    | MakeRecord
-    | MakeList
-    | AmountOf
-    | RangeFrom
-    | Arithmetic
-    | Comparison
-    | Logic
-    | Negation
-    | Negate
-    | Condition
-    | Default
-    | MemberOf
-    | KindTest
-    | Select
-    | Fold
-    | Search
-    | Order
-    | Noted
-)
+Leaf = Const | Local | PlayerCount | AllSeats | RoleSeat | SettingValue
+Lookup = Cell | Read | Static | FieldOf | Element | BagItem | TableCell
+Call = CallRule | CallBase
+Made = MakeRecord | MakeList | AmountOf | RangeFrom
+Operation = Arithmetic | Comparison | Logic | Negation | Negate | Condition | Default | MemberOf | KindTest
+Expression = Leaf | Lookup | Call | CallBuiltin | Made | Operation | Select | Fold | Search | Order | Noted
 
 
 # --- steps -----------------------------------------------------------------------------------------------------------
@@ -509,24 +479,6 @@ class Requirement(Core, frozen=True, tag="requirement"):
     bind: int | None = None
 
 
-Step = (
-    SetLocal
-    | SetCell
-    | MoveCards
-    | MoveTokens
-    | MovePiece
-    | MoveAll
-    | Shuffles
-    | Picks
-    | Notes
-    | Returns
-    | Settles
-    | Reveals
-    | Ends
-    | Performs
-    | Branch
-    | Iterate
-    | Repeat
-    | Ask
-    | Keeps
-)
+Change = SetLocal | SetCell | MoveCards | MoveTokens | MovePiece | MoveAll | Shuffles | Picks
+Control = Branch | Iterate | Repeat | Performs | Returns | Ends | Ask
+Step = Change | Control | Notes | Settles | Reveals | Keeps

@@ -239,8 +239,7 @@ class _Things(Reader):
             )
 
     def groups(self) -> None:
-        always = Group("round", None, INT, NOWHERE, "", starts="value")
-        self.model.groups["round"] = always
+        self.model.groups["round"] = Group("round", None, INT, NOWHERE, "", starts="value")
         for zone in self.composition.read(things.Zone):
             self._zone(zone, zone.piles_of or zone.of, PilesType if zone.piles_of is not None else ZoneType)
         for pool in self.composition.read(things.Pool):
@@ -251,10 +250,9 @@ class _Things(Reader):
             self._belonging(belonging)
         for value in self.composition.read(seating.StateValue):
             self._value(value)
-        if self.model.graph is not None:
-            self.model.groups["piece"] = Group(
-                "piece", PLACE, PieceType(optional=True), self.model.graph.span, "", starts="value"
-            )
+        if (graph := self.model.graph) is not None:
+            piece = PieceType(optional=True)
+            self.model.groups["piece"] = Group("piece", PLACE, piece, graph.span, "", starts="value")
 
     def _belonging(self, thing: seating.OfSeat) -> None:
         if thing.zone is not None:
@@ -395,17 +393,15 @@ class _Things(Reader):
 
     def events(self) -> None:
         for event in self.composition.read(behaviour.Event):
-            self.model.events[event.name] = Event(
-                event.name, self.types(event.with_), event.first.span, event.first.file
-            )
+            fields, first = self.types(event.with_), event.first
+            self.model.events[event.name] = Event(event.name, fields, first.span, first.file)
 
     def components(self) -> None:
         for thing in self.composition.read(things.Component):
-            cites, first, of = tuple(cite.text for cite in thing.cites), thing.first, thing.of
+            about, first, of = (thing.about, tuple(cite.text for cite in thing.cites)), thing.first, thing.of
             tokens = (name for name, kind in self.model.kinds.items() if kind.totals is not None)
             if of is not None and of.text not in (known := {*tokens, *self.model.card_kinds}):
                 self.unknown("kind of tokens or cards", of.text, known, of.span)
             count = self.model.number_of(word(of)) if thing.count is None else thing.count
-            self.model.components[thing.name] = Component(
-                thing.name, count, word(of) or None, thing.about, cites, first.span, first.file
-            )
+            component = Component(thing.name, count, word(of) or None, *about, first.span, first.file)
+            self.model.components[thing.name] = component

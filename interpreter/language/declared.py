@@ -110,11 +110,9 @@ class Reader(Reporter):
                 self.error("E304", message, cell.span, remedy)
                 columns.append(None)
         names = {cell.text for cell in table.header}
-        for attribute in attributes:
-            if attribute not in names:
-                self.error(
-                    "E306", f"{owner} has `{attribute}`, but this table has no such column", table.header[0].span
-                )
+        for attribute in (each for each in attributes if each not in names):
+            message = f"{owner} has `{attribute}`, but this table has no such column"
+            self.error("E306", message, table.header[0].span)
         return columns
 
     def row(self, columns: list[tuple[str, Type] | None], row: tuple[Cell, ...]) -> dict[str, plain_data.Value]:

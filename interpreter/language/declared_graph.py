@@ -100,9 +100,8 @@ class Graphs(Reader):
             self.error("E306", message, keys.span("place"), "list them in the graph: `places: {…: …}`")
         linked = self._links(graph, both=bool(length) and graph.length is None)
         if self.composition.single("nodes") is None and "grid" not in keys:
-            self.error(
-                "E306", f"no file of this ruleset gives each {graph.node} as `nodes`: is a map missing", self.top()
-            )
+            message = f"no file of this ruleset gives each {graph.node} as `nodes`: is a map missing"
+            self.error("E306", message, self.top())
         if linked:
             self._check_pieces(graph, keys)
 
@@ -167,9 +166,8 @@ class Graphs(Reader):
         wanted = {name: type_ for name, type_ in graph.attributes.items() if name not in (_PLACED if of_grid else ())}
         columns = self.columns(table, {**wanted, **printed_here}, f"a {graph.node}", extra)
         if "name" not in heads:
-            self.error(
-                "E306", f"a {graph.node} needs a `name`, but this table has no such column", table.header[0].span
-            )
+            message = f"a {graph.node} needs a `name`, but this table has no such column"
+            self.error("E306", message, table.header[0].span)
             return
         if len(table.rows) > MAXIMUM_NODES:
             self.error("E313", f"got {len(table.rows):,} nodes, want at most {MAXIMUM_NODES:,}", table.rows[0][0].span)
@@ -193,9 +191,10 @@ class Graphs(Reader):
                 graph.nodes.append(NodeRow(name.text, {}, places, {}, at, name.span))
                 read.append((graph.nodes[-1], row))
             elif name.text in of_grid:
-                node = graph.nodes[of_grid[name.text]]
-                node = graph.nodes[of_grid[name.text]] = replace(node, places=places, at=at or node.at, span=name.span)
-                read.append((node, row))
+                number = of_grid[name.text]
+                node = graph.nodes[number]
+                graph.nodes[number] = replace(node, places=places, at=at or node.at, span=name.span)
+                read.append((graph.nodes[number], row))
             else:
                 self.unknown(f"{graph.node}", name.text, of_grid, name.span, code="E302")
         for node, row in read:  # a row may refer to a node further down
@@ -218,9 +217,8 @@ class Graphs(Reader):
             return False
         numbers = {row.name: index for index, row in enumerate(graph.nodes)}
         # a name that no row has, while one node alone has no link: that row was renamed, however alike others are
-        linked = {
-            cell.text for row in table.rows for head, cell in zip(heads, row, strict=False) if head in ("from", "to")
-        }
+        at_ends = [column for column, head in enumerate(heads) if head in ("from", "to")]
+        linked = {row[column].text for row in table.rows for column in at_ends}
         alone = [*(numbers.keys() - linked)]
         renamed = frame("en", "near", name=alone[0]) if len(alone) == len(linked - numbers.keys()) == 1 else None
         seen: dict[tuple[int, int], Span] = {}
@@ -279,9 +277,8 @@ class Graphs(Reader):
             return
         unreachable = [node for index, node in enumerate(graph.nodes) if index not in pieces[0]]
         shown = ", ".join(f"`{row.name}`" for row in unreachable[:5]) + (", …" if len(unreachable) > 5 else "")
-        words = (
-            f"add the link; if this is intended, write `graph: {{amends: {keys.first.file}, pieces: {len(pieces)}}}`"
-        )
+        amended = f"graph: {{amends: {keys.first.file}, pieces: {len(pieces)}}}"
+        words = f"add the link; if this is intended, write `{amended}`"
         self.error("E412", f"no path leads from `{graph.nodes[0].name}` to {shown}", unreachable[0].span, words)
 
 

@@ -66,9 +66,7 @@ class Tables(Reader):
             table = PrintedTable((), ())
         columns = [self.key_value(cell, types[-1]) for cell in table.header[width:]]
         for row in table.rows:
-            above = [
-                cell if cell.text else (above[i] if i < len(above) else cell) for i, cell in enumerate(row[:width])
-            ]
+            above = [cell if cell.text or not above else above[i] for i, cell in enumerate(row[:width])]
             left = [self.key_value(cell, type_) for cell, type_ in zip(above, types[:-1], strict=False)]
             for column, cell in zip(columns, row[width:], strict=False):
                 key = (*left, column)

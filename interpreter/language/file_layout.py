@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import SourceFile, depth_of
+from interpreter.base.yaml_values import is_nothing
 from interpreter.language.line_breaks import broken
 from interpreter.language.parse import parse_as
+from interpreter.language.reporter import Report
 from interpreter.language.rule_layout import Start, space_out
+from interpreter.language.texts import parsed, printed
 from interpreter.reading.files import Document, read_document
-from interpreter.reading.printed_tables import read_printed
-from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value, excerpt, read_yaml
+from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value, read_yaml
 from interpreter.reading.yaml_layout import WIDTH, lay_out, lay_out_table
 from interpreter.sections.lookup import forms_in
 from interpreter.sections.vocabulary import Code
@@ -35,10 +38,11 @@ def tidy(file: SourceFile) -> tuple[str | None, list[Diagnostic]]:
         return None, diagnostics
     texts: dict[int, str] = {}
     for _, scalar, form in forms_in(document.kind, document.root):
-        if form.definition == "printed" and scalar.style == "literal":
-            diagnostics.extend(_table(scalar, texts))
+        is_table = form.definition == "printed" and scalar.style == "literal"
+        if is_table and printed(scalar, diagnostics.append) is not None and not _is_fixed(scalar):
+            texts[scalar.span.start] = lay_out_table(scalar.text)
     for scalar, start in rule_texts(document):
-        diagnostics.extend(_rule_text(scalar, start, texts))
+        _rule_text(scalar, start, texts, diagnostics.append)
     if diagnostics:
         return None, diagnostics
     return _with_short_lines(_formatted(file, document.root, texts)), []
@@ -78,24 +82,10 @@ def _column(scalar: Scalar) -> int | None:
     return min(map(depth_of, lines)) if lines else None
 
 
-def _table(scalar: Scalar, texts: dict[int, str]) -> list[Diagnostic]:
-    text = excerpt(scalar)
-    if isinstance(text, Diagnostic):
-        return [text]
-    _, diagnostics = read_printed(text)
-    if not diagnostics and not _is_fixed(scalar):
-        texts[scalar.span.start] = lay_out_table(scalar.text)
-    return diagnostics
-
-
-def _rule_text(scalar: Scalar, start: Start, texts: dict[int, str]) -> list[Diagnostic]:
-    if scalar.style == "plain" and scalar.text == "nothing" and start in ("procedure", "preferences"):
-        return []
-    text = excerpt(scalar)
-    if isinstance(text, Diagnostic):
-        return [text]
-    _, diagnostics = parse_as(start, text)
-    if not diagnostics and not _is_fixed(scalar):
+def _rule_text(scalar: Scalar, start: Start, texts: dict[int, str], report: Report) -> None:
+    if is_nothing(scalar) and start in ("procedure", "preferences"):
+        return
+    if parsed(scalar, partial(parse_as, start), report) is not None and not _is_fixed(scalar):
         written = space_out(scalar.text, start)
         if scalar.style == "literal":
             texts[scalar.span.start] = written
@@ -104,7 +94,6 @@ def _rule_text(scalar: Scalar, start: Start, texts: dict[int, str]) -> list[Diag
             texts[scalar.span.start] = f"{quote}{written}{quote}"
         elif not _SIGNIFICANT.search(written):
             texts[scalar.span.start] = written
-    return diagnostics
 
 
 def _is_fixed(scalar: Scalar) -> bool:

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from interpreter.base.source import Span
+from interpreter.base.diagnostics import Diagnostic
 from interpreter.language.tables import FILE, cache_tables, cached_parser, tables_of
 from interpreter.sections.starts import Start
 
@@ -21,8 +21,7 @@ __all__ = [
     "STARTS",
     "DeepError",
     "MisalignedError",
-    "MisplacedError",
-    "ReservedError",
+    "RefusedError",
     "Start",
     "grammar",
     "grammar_text",
@@ -55,20 +54,12 @@ class DeepError(Exception):
         self.place = place
 
 
-class ReservedError(Exception):
-    """Raised for a reserved word used as a name."""
+class RefusedError(Exception):
+    """Raised for a construct that the grammar accepts and the builder refuses."""
 
-    def __init__(self, word: str, span: Span) -> None:
-        super().__init__(word)
-        self.word, self.span = word, span
-
-
-class MisplacedError(Exception):
-    """Raised for a construct that the grammar accepts and the builder rejects."""
-
-    def __init__(self, message: str, span: Span) -> None:
-        super().__init__(message)
-        self.message, self.span = message, span
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.message)
+        self.diagnostic = diagnostic
 
 
 class MisalignedError(Exception):

@@ -425,7 +425,7 @@ class Signature(Struct, frozen=True):
     """
 
     name: str
-    form: str
+    form: Form
     parameters: tuple[tuple[str, Type], ...]
     result: Type
     span: Span

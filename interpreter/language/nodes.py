@@ -146,10 +146,13 @@ class RangeOf(Node, frozen=True):
     last: Expr
 
 
+Sign = Literal["+", "-", "*", "div", "mod"]
+
+
 class Binary(Node, frozen=True):
     """``a + b``, ``a and b``: a binary operator."""
 
-    operator: Literal["+", "-", "*", "div", "mod", "and", "or"]
+    operator: Sign | Literal["and", "or"]
     left: Expr
     right: Expr
 
@@ -216,30 +219,10 @@ class Amount(Node, frozen=True):
     kind: Expr
 
 
-Expr = (
-    Name
-    | IntLiteral
-    | TextLiteral
-    | BoolLiteral
-    | NoneLiteral
-    | Attribute
-    | Index
-    | Call
-    | Drawn
-    | Aggregate
-    | ListLiteral
-    | ListComprehension
-    | RangeOf
-    | Binary
-    | Compare
-    | In
-    | IsKind
-    | Not
-    | Negative
-    | Conditional
-    | Otherwise
-    | Amount
-)
+Constant = IntLiteral | TextLiteral | BoolLiteral | NoneLiteral | ListLiteral
+"""Expressions that may mean another thing if another type is expected."""
+Operation = Binary | Compare | In | IsKind | Not | Negative | Conditional | Otherwise | Amount
+Expr = Name | Constant | Attribute | Index | Call | Drawn | Aggregate | ListComprehension | RangeOf | Operation
 
 
 # --- statements ------------------------------------------------------------------------------------------------------
@@ -275,10 +258,13 @@ class Remove(Node, frozen=True):
     target: Expr
 
 
+Where = Literal["in", "top", "bottom", "new pile"]
+
+
 class Target(Node, frozen=True):
     """Destination of a move: a holder, optionally its ``top``, ``bottom`` or a ``new pile``."""
 
-    where: Literal["in", "top", "bottom", "new pile"]
+    where: Where
     holder: Expr
 
 
@@ -422,25 +408,9 @@ class Keep(Node, frozen=True):
     body: Block
 
 
-Statement = (
-    Let
-    | Assign
-    | Add
-    | Remove
-    | Move
-    | Shuffle
-    | Note
-    | Return
-    | Settle
-    | Reveal
-    | EndGame
-    | Perform
-    | If
-    | ForEach
-    | While
-    | Choose
-    | Keep
-)
+Computing = Let | Assign | Add | Remove | Return | If | ForEach | While | Perform
+"""Statements that functions may have."""
+Statement = Computing | Move | Shuffle | Note | Settle | Reveal | EndGame | Choose | Keep
 
 
 # --- whole texts -----------------------------------------------------------------------------------------------------

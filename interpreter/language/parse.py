@@ -16,17 +16,9 @@ from interpreter.base.lazy import Scoped
 from interpreter.base.plain_data import Value
 from interpreter.base.source import Excerpt
 from interpreter.language import nodes
-from interpreter.language.grammar import (
-    MAXIMUM_DEPTH,
-    DeepError,
-    MisalignedError,
-    MisplacedError,
-    ReservedError,
-    Start,
-    grammar,
-)
+from interpreter.language.grammar import MAXIMUM_DEPTH, DeepError, MisalignedError, RefusedError, Start, grammar
 from interpreter.language.resolve import Texts
-from interpreter.language.syntax_errors import code_of, misread, reserved
+from interpreter.language.syntax_errors import code_of, misread
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -110,10 +102,8 @@ def _read(start: str, text: Excerpt) -> tuple[nodes.Node | None, list[Diagnostic
         message = f"a rule nested more than {MAXIMUM_DEPTH} levels deep"
         place = text.span(error.place, error.place + 1)
         return None, [Diagnostic("E204", message, place, help="name parts of it with `let`")]
-    except MisplacedError as error:
-        return None, [Diagnostic("E202", error.message, error.span)]
-    except ReservedError as error:
-        return None, [reserved(error.word, error.span)]
+    except RefusedError as error:
+        return None, [error.diagnostic]
 
 
 MOST_TREES = 8_000

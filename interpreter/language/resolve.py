@@ -561,18 +561,17 @@ def _named(names: Names, name: str, span: Span, report: Report) -> Type:
 
 def _made(names: Names, maker: str, of: nodes.Type, span: Span, report: Report) -> Type:
     names.bind(Span(span.file, span.start, span.start + len(maker)), "language", maker)
-    if maker in COLLECTIONS:
-        inner_type = resolve_type(names, of, report)
-        if str(inner_type).count(" of ") >= MAXIMUM_NESTING:
-            report(Diagnostic("E204", f"lists nested more than {MAXIMUM_NESTING} deep", span))
-            return NEVER
-        return COLLECTIONS[maker](inner_type)
-    if maker == "room":
-        return RoomType(resolve_type(names, of, report))
-    if maker not in MAKERS:
+    if maker not in (*MAKERS, RoomType.word):
         report(Diagnostic("E305", f"unknown type `{maker} of …`{did_you_mean(maker, MAKERS)}", span))
         return NEVER
     inner = resolve_type(names, of, report)
+    if maker in COLLECTIONS:
+        if str(inner).count(" of ") >= MAXIMUM_NESTING:
+            report(Diagnostic("E204", f"lists nested more than {MAXIMUM_NESTING} deep", span))
+            return NEVER
+        return COLLECTIONS[maker](inner)
+    if maker == RoomType.word:
+        return RoomType(inner)
     name = of.name if isinstance(of, nodes.NamedType) else ""
     if inner == NEVER:
         return NEVER

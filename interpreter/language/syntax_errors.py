@@ -58,17 +58,13 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     (r"\breturn +\S", "use `return` only in a block, at the start of a line"),
     (r"\.([a-z_]\w*)\(", "call a rule by its name alone: `{}(…)`"),
     (r"\blet +[a-z_]\w* *==", "assign with `=`"),
-    (
-        r"\bpick +from\b",
-        "`pick` must be the whole value of `let`, `=`, `add`, `move` or `return`: `let one = pick from … as …`",
-    ),
-    (
-        r"\bshuffled +[a-z_\[]",
-        "`shuffled` must be the whole value of `let`, `=`, `add`, `move` or `return`: `let order = shuffled … as …`",
-    ),
-    (
-        r"\broll +\S.* from\b",
-        "`roll` must be the whole value of `let`, `=`, `add`, `move` or `return`: `let dice = roll 5 from … as …`",
+    *(
+        (look, f"`{word}` must be the whole value of `let`, `=`, `add`, `move` or `return`: `let {example} … as …`")
+        for look, word, example in (
+            (r"\bpick +from\b", "pick", "one = pick from"),
+            (r"\bshuffled +[a-z_\[]", "shuffled", "order = shuffled"),
+            (r"\broll +\S.* from\b", "roll", "dice = roll 5 from"),
+        )
     ),
     (r"\bif\b.*\bthen\b", "a value is `a if test else b`; a block opens with `if test:`"),
     (r"^ *\([\w:., ?]*\)( *->[^:]*)?:|->", "the head of a rule is its key: `price_of(kind, number) -> int:`"),
@@ -109,7 +105,8 @@ def misread(text: Excerpt, error: UnexpectedCharacters | UnexpectedToken | Misal
     from lark.exceptions import UnexpectedToken
 
     if isinstance(error, MisalignedError):
-        return _bad_indentation(text, error.place)
+        message = "this line is indented less than the one above it, but not as far back as any open block"
+        return Diagnostic("E203", message, _rest_of_line(text, error.place))
     return _misplaced_token(text, error) if isinstance(error, UnexpectedToken) else _stray_character(text, error)
 
 
@@ -333,11 +330,6 @@ def _needless_indentation(text: Excerpt, place: int) -> Diagnostic:
     entry = _entry(REMEDIES[-1:], text, place)
     help = entry[2] if entry else "a line that opens a block ends with `:`"
     return Diagnostic("E203", message, _rest_of_line(text, place), help=help)
-
-
-def _bad_indentation(text: Excerpt, place: int) -> Diagnostic:
-    message = "this line is indented less than the one above it, but not as far back as any open block"
-    return Diagnostic("E203", message, _rest_of_line(text, place))
 
 
 def _rest_of_line(text: Excerpt, place: int) -> Span:

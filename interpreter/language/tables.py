@@ -7,7 +7,8 @@ not match the grammar or Lark, they are computed and put into the cache folder.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from hashlib import blake2b
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -28,7 +29,7 @@ def cached_parser(grammar: str, layout: PostLex, trees: Callable[..., object] | 
     """Return a parser that makes such trees from cached tables, or None if none match the grammar and Lark."""
     from lark import Lark
 
-    cached = _shipped(grammar) or _cached(grammar)
+    cached = next(filter(None, (_matching(text, grammar) for text in _texts(grammar))), None)
     if cached is None:
         return None
     data, memo = cached["data"], {int(key): value for key, value in cached["memo"].items()}
@@ -45,18 +46,13 @@ def cache_tables(grammar: str, parser: Lark) -> None:
         cache.put(_key(grammar), tables_of(grammar, parser).encode())
 
 
-def _shipped(grammar: str) -> dict[str, Value] | None:
-    try:
-        text = files("interpreter.language").joinpath(FILE).read_text(encoding="utf-8")
-    except OSError:
-        return None
-    return _matching(text, grammar)
-
-
-def _cached(grammar: str) -> dict[str, Value] | None:
+def _texts(grammar: str) -> Iterator[str]:
+    """Yield the tables of the wheel, then those in the cache folder."""
+    with suppress(OSError):
+        yield files("interpreter.language").joinpath(FILE).read_text(encoding="utf-8")
     cache = store()
-    data = cache.get(_key(grammar)) if cache else None
-    return _matching(data.decode(), grammar) if data else None
+    if cache is not None and (data := cache.get(_key(grammar))):
+        yield data.decode()
 
 
 def _matching(text: str, grammar: str) -> dict[str, Value] | None:

@@ -97,6 +97,5 @@ def _plural(number: nodes.Expr, singular: str, plural: str) -> nodes.Expr:
     """Build the word behind a number: singular for 1, otherwise plural."""
     span = number.span
     forms = [nodes.TextLiteral(f" {form.strip()}", span=span) for form in (singular, plural)]
-    return nodes.Conditional(
-        forms[0], nodes.Compare("==", number, nodes.IntLiteral(1, span=span), span=span), forms[1], span=span
-    )
+    is_one = nodes.Compare("==", number, nodes.IntLiteral(1, span=span), span=span)
+    return nodes.Conditional(forms[0], is_one, forms[1], span=span)

@@ -12,11 +12,13 @@ from typing import Literal, TypeVar, cast
 
 from lark import Token, Tree
 
+from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.lazy import Lazy
 from interpreter.base.plain_data import Value
 from interpreter.base.source import Excerpt, Span
 from interpreter.language import nodes
-from interpreter.language.grammar import RESERVED_WORDS, MisplacedError, ReservedError
+from interpreter.language.grammar import RESERVED_WORDS, RefusedError
+from interpreter.language.syntax_errors import reserved
 
 __all__ = ["AGGREGATES", "Builder"]
 
@@ -84,15 +86,15 @@ class Builder:
         return self._text.span(token.start_pos or 0, token.end_pos or 1)
 
     def _new(self, token: Token) -> str:
-        """Return the name of a new local. Raise ``ReservedError`` for a reserved word."""
+        """Return the name of a new local. Raise :class:`RefusedError` for a reserved word."""
         if token in RESERVED_WORDS:
-            raise ReservedError(str(token), self._token(token))
+            raise RefusedError(reserved(str(token), self._token(token)))
         return str(token)
 
     def _word(self, token: Token) -> str | int:
         """Return the value of a token: a name or sign, a number, or what a text has in its quotes."""
         if token.type == "INT" and len(token) > MAXIMUM_DIGITS:
-            raise MisplacedError(f"a number of more than {MAXIMUM_DIGITS} digits", self._token(token))
+            raise _misplaced(f"a number of more than {MAXIMUM_DIGITS} digits", self._token(token))
         return int(token) if token.type == "INT" else str(token)[1:-1] if token.type == "TEXT" else str(token)
 
     def _only(self, span: Span, child: Child) -> Child:
@@ -186,7 +188,7 @@ class Builder:
         periods = PERIODS[edge]
         if str(period) not in periods:
             expected = ", ".join(f"`{word}`" for word in periods[:-1]) + f" or `{periods[-1]}`"
-            raise MisplacedError(f"got `{period}`, want {expected}", self._token(period))
+            raise _misplaced(f"got `{period}`, want {expected}", self._token(period))
         return nodes.Keep(edge, str(period), body, span=span)
 
     # --- policies
@@ -258,17 +260,17 @@ class Builder:
     def _known_aggregate(self, name: Token) -> None:
         if str(name) not in AGGREGATES:
             known = ", ".join(f"`{word}`" for word in sorted(AGGREGATES))
-            raise MisplacedError(f"`{name}` does not loop over a list; {known} do", self._token(name))
+            raise _misplaced(f"`{name}` does not loop over a list; {known} do", self._token(name))
 
     def _binding(self, expr: nodes.Expr) -> Fields:
         match expr:
             case nodes.In(item=nodes.Name(name=name), items=items, negated=False):
                 return {"variable": name, "items": items}
             case nodes.In(item=nodes.BoolLiteral(value=value) as item):
-                raise ReservedError("yes" if value else "no", item.span)
+                raise RefusedError(reserved("yes" if value else "no", item.span))
             case nodes.In(item=nodes.NoneLiteral() as item):
-                raise ReservedError("none", item.span)
-        raise MisplacedError("want `name in items` before `where` or `by`", expr.span)
+                raise RefusedError(reserved("none", item.span))
+        raise _misplaced("want `name in items` before `where` or `by`", expr.span)
 
     def named(self, span: Span, *children: Token | nodes.Expr) -> Fields:
         """Split alternating names and values."""
@@ -280,6 +282,10 @@ class Builder:
 
     def listed(self, span: Span) -> Literal[True]:
         return True
+
+
+def _misplaced(message: str, span: Span) -> RefusedError:
+    return RefusedError(Diagnostic("E202", message, span))
 
 
 def _is_binding(expr: nodes.Expr) -> bool:

@@ -8,11 +8,7 @@ from itertools import chain
 
 from interpreter.language import core
 from interpreter.language.model import Model
-from interpreter.language.types import (
-    SEAT,
-    CardType,
-    Type,
-)
+from interpreter.language.types import SEAT, CardType, Type
 
 __all__ = ["TITLED", "asks_of", "sayable", "sayable_in"]
 

@@ -392,10 +392,8 @@ def renamed(value: Value, type_: Type, records: Records, swapped: Mapping[int, i
             items = (renamed(item, of, records, swapped) for item in value)
             return tuple(sorted(items) if isinstance(type_, SetType) else items)
         case RecordType(name=name):
-            types = records[name].values()
-            return tuple(
-                renamed(item, field_type, records, swapped) for item, field_type in zip(value, types, strict=True)
-            )
+            fields = zip(value, records[name].values(), strict=True)
+            return tuple(renamed(item, of, records, swapped) for item, of in fields)
         case _:
             return value
 

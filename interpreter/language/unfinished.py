@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 from interpreter.base.source import typed
 from interpreter.language import nodes
-from interpreter.language.grammar import DeepError, MisalignedError, MisplacedError, ReservedError, Start, grammar
+from interpreter.language.grammar import DeepError, MisalignedError, RefusedError, Start, grammar
 
 if TYPE_CHECKING:
     from lark import Tree
@@ -54,7 +54,7 @@ def finished(start: Start, text: str) -> nodes.Node | None:
         for terminal in behind:
             parser.feed_token(Token(terminal, _WORDS.get(terminal, terminal), last, 0, 0, 0, 0, last))
         return cast(nodes.Node, Builder(typed(whole)).build(end()))
-    except (UnexpectedCharacters, UnexpectedToken, DeepError, MisalignedError, MisplacedError, ReservedError):
+    except (UnexpectedCharacters, UnexpectedToken, DeepError, MisalignedError, RefusedError):
         return None
 
 

@@ -53,10 +53,7 @@ def nested(tree: object) -> Iterator[tuple[Struct, int]]:
             levels.extend([level + 1] * len(below))
 
 
-_PRINTED = (
-    core.Const, core.Local, core.Static, core.FieldOf, core.Arithmetic, core.Comparison, core.Logic, core.Negation,
-    core.Negate, core.Condition, core.Default, core.MemberOf, core.KindTest,
-)  # fmt: skip
+_PRINTED = core.Const | core.Local | core.Static | core.FieldOf | core.Operation
 
 
 def is_printed(tree: object) -> bool:

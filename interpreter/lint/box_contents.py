@@ -19,7 +19,6 @@ def box_contents(family: Family) -> Iterator[Diagnostic]:
             number = model.number_of(component.of) if component.of else None
             span = model.kinds[component.of].span if component.of in model.kinds else component.span
             if number not in (None, component.count) and span.file.name in family.files:
-                message = (
-                    f"the box has {component.count} {component.name}, and {number} of `{component.of}` are declared"
-                )
+                declared = f"{number} of `{component.of}` are declared"
+                message = f"the box has {component.count} {component.name}, and {declared}"
                 yield advice("L013", message, span, f"amend `count` of `{component.name}`, or leave it out")

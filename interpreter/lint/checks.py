@@ -13,7 +13,6 @@ from msgspec import Struct
 
 from interpreter.base.diagnostics import Diagnostic, unique
 from interpreter.base.plain_data import grouped
-from interpreter.engine.game import Ruleset
 from interpreter.lint.box_contents import box_contents
 from interpreter.lint.compositions import Compositions
 from interpreter.lint.constant_conditions import constant_conditions
@@ -67,14 +66,11 @@ def lint(compositions: Compositions, tell: Callable[[str], object] = str) -> lis
     found: list[Diagnostic] = []
     for check in CHECKS:
         tell(check.codes[0])
-        for family in _families(compositions.all if check.compares else compositions.selected):
+        rulesets = compositions.all if check.compares else compositions.selected
+        for family in grouped((ruleset.model.family, ruleset) for ruleset in rulesets).values():
             found.extend(check.find(Family(family, compositions.files)))
     findings = unique(found)
     return [finding for finding in findings if not _is_intended(finding)]
-
-
-def _families(rulesets: Iterable[Ruleset]) -> Iterable[list[Ruleset]]:
-    return grouped((ruleset.model.family, ruleset) for ruleset in rulesets).values()
 
 
 def _is_intended(finding: Diagnostic) -> bool:

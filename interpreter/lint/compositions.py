@@ -10,7 +10,7 @@ from interpreter.base.yaml_values import word
 from interpreter.engine.game import Ruleset
 from interpreter.lint.duplicates import has_rules
 from interpreter.loading.load import load
-from interpreter.reading.files import Document, Shelf, resolved
+from interpreter.reading.files import Document, Shelf
 from interpreter.reading.ruleset_files import ids_of, rulesets_of, stacks_of
 from interpreter.reading.yaml import Mapping
 
@@ -85,7 +85,7 @@ def compositions(shelf: Shelf, named: Collection[Document] = (), tell: Callable[
     named or if it was only added for comparison. Raises :class:`RulesetError` for other errors.
     """
     forms = _Forms(shelf, {document.kind for document in named})
-    named_ids = {(document.kind, document.id) for document in named if _is_on(shelf, document)}
+    named_ids = {(document.kind, document.id) for document in named if shelf.has_at(document, document.path)}
     selected = forms.with_files(named_ids if named else None)
     result, errors, loaded = Compositions(), list[Diagnostic](), dict[_Form, Ruleset]()
     for form in selected:
@@ -132,9 +132,3 @@ def _complement(forms: Sequence[_Form], selected: Sequence[_Form]) -> list[_Form
         added.append(best)
         known |= sources[best]
     return added
-
-
-def _is_on(shelf: Shelf, document: Document) -> bool:
-    """Return whether a file is the one that a shelf finds under its id."""
-    place = shelf.find(document.kind, document.id)
-    return place is not None and resolved(place) == resolved(document.path)

@@ -25,9 +25,8 @@ def equal_readings(family: Family) -> Iterator[Diagnostic]:
                 continue
             key = place_of(interpretation.span), interpretation.name
             interpretations[key] = interpretation
-            named.setdefault(key, set()).update(
-                _named(model, interpretation.name, ruleset.program.reach.procedures.values())
-            )
+            layers = ruleset.program.reach.procedures.values()
+            named.setdefault(key, set()).update(_named(model, interpretation.name, layers))
     for key, interpretation in interpretations.items():
         unnamed = [reading for number, reading in enumerate(interpretation.readings) if number not in named[key]]
         if len(unnamed) > 1:

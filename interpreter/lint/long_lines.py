@@ -9,7 +9,6 @@ from interpreter.base.remedies import write
 from interpreter.base.source import Span
 from interpreter.language.file_layout import rule_texts, tidy
 from interpreter.lint.places import Family, advice
-from interpreter.reading.files import Document
 from interpreter.reading.yaml_layout import WIDTH
 
 __all__ = ["long_lines"]
@@ -17,26 +16,17 @@ __all__ = ["long_lines"]
 
 def long_lines(family: Family) -> Iterator[Diagnostic]:
     """Yield lines of rule text with more than ``WIDTH`` columns."""
-    documents = {
-        document.file.name: document for ruleset in family.rulesets for document in ruleset.composition.documents
-    }
-    for name, document in documents.items():
+    parts = (document for ruleset in family.rulesets for document in ruleset.composition.documents)
+    for name, document in {document.file.name: document for document in parts}.items():
         if name not in family.files or max(map(len, document.file.text.split("\n"))) <= WIDTH:
             continue
-        for span in _texts(document):
+        for span in (line for scalar, _ in rule_texts(document) for line in _lines(scalar.span)):
             if (columns := span.column + len(span.text) - 1) > WIDTH:
                 message = f"a line of rule text has {columns} columns, more than {WIDTH}"
                 help = "`regelwerk fmt` breaks lines of a block (`|`); a comment may stand on a line of its own"
                 written, whole = tidy(document.file)[0] or "", document.file.at(0, len(document.file.text))
-                yield advice(
-                    "L012", message, span, help if not written or span.text in written else write(whole, written, help)
-                )
-
-
-def _texts(document: Document) -> Iterator[Span]:
-    """Yield the lines of all rule texts of a file."""
-    for scalar, _ in rule_texts(document):
-        yield from _lines(scalar.span)
+                remedy = help if not written or span.text in written else write(whole, written, help)
+                yield advice("L012", message, span, remedy)
 
 
 def _lines(span: Span) -> Iterator[Span]:

@@ -51,10 +51,7 @@ def _amounts(body: object) -> Iterator[core.Const]:
         for node in nodes
         if isinstance(node, core.Const)
         and isinstance(node.type, IntType)
-        and _large(node.value)
+        and isinstance(node.value, int)
+        and abs(node.value) > SMALL
         and id(node) not in excluded
     )
-
-
-def _large(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) > SMALL

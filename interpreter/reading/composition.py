@@ -132,9 +132,8 @@ def check_players(stack: list[Document]) -> Iterator[Diagnostic]:
             yield Diagnostic("E313", message, document.root["players"].span)
     if limits and max(limit.low for _, limit in limits) > min(limit.high for _, limit in limits):
         document = limits[-1][0]
-        notes = tuple(
-            Note(f"`{d.id}` is for {limit.low} to {limit.high}", d.root["players"].span) for d, limit in limits[:-1]
-        )
+        others = [(f"`{d.id}` is for {limit.low} to {limit.high}", d.root["players"]) for d, limit in limits[:-1]]
+        notes = tuple(Note(text, players.span) for text, players in others)
         message = f"no number of players suits {'all files' if notes else 'this file'}"
         yield Diagnostic("E510", message, document.root["players"].span, notes)
 

@@ -381,9 +381,8 @@ def rulesets_in(folder: Path) -> list[Path]:
 def several(kind: str, id: str, places: Iterable[Path], at: Span | None = None) -> Diagnostic:
     """Return the diagnostic for an id of several files."""
     notes = tuple(Note(f"one is `{_from_here(place)}`") for place in places)
-    return Diagnostic(
-        "E037", f"several files are the {kind} `{id}`, want one", at, notes, "give one of them another id"
-    )
+    message = f"several files are the {kind} `{id}`, want one"
+    return Diagnostic("E037", message, at, notes, "give one of them another id")
 
 
 def with_files(shelf: Shelf, overlays: Iterable[str]) -> tuple[Shelf, list[str], list[Diagnostic]]:

@@ -318,9 +318,8 @@ _TYPES = {
 
 def _wants(error: _Error) -> list[str]:
     """Describe the expected values, each by itself where they are listed."""
-    return (
-        quoted(error.validator_value) if error.validator == "enum" and "title" not in error.schema else [_want(error)]
-    )
+    is_listed = error.validator == "enum" and "title" not in error.schema
+    return quoted(error.validator_value) if is_listed else [_want(error)]
 
 
 def _want(error: _Error) -> str:

@@ -138,10 +138,8 @@ def _check_text(file: SourceFile) -> list[Diagnostic]:
     if len(file.text) > MAX_BYTES:
         return [too_large(file)]
     if OUTCASTS and digest_of(file.text).hex() in OUTCASTS:
-        message, remedy = (
-            "this text has ended Python in this browser",
-            "shorten what is nested or long; any change is tried",
-        )
+        message = "this text has ended Python in this browser"
+        remedy = "shorten what is nested or long; any change is tried"
         return [Diagnostic("E012", message, Span(file, 0, 0), help=remedy)]
     diagnostics = []
     if places := [*_UNREADABLE.finditer(file.text)]:
@@ -318,11 +316,8 @@ class _Reader:
             first = last = values[place]
             while _is_cut(self.file.text[first.span.start : last.span.end], first) and place + step < len(values):
                 following = values[place + 1]
-                if (
-                    not isinstance(following, Scalar)
-                    or following.style != "plain"
-                    or (step == 2 and _text(values[place + 2]))
-                ):
+                is_plain = isinstance(following, Scalar) and following.style == "plain"
+                if not is_plain or (step == 2 and _text(values[place + 2])):
                     break
                 last = following
                 del values[place + 1 : place + 1 + step]
