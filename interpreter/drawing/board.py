@@ -209,6 +209,7 @@ def _land_colour(spot: Spot) -> str:
     return "#ecebe6" if spot.pale else fills_of(spot.colour or _PLAIN)[1]
 
 
+@lru_cache(2_000)
 def _cell(node: int, centres: tuple[Point, ...]) -> list[Point]:
     centre = centres[node]
     cell = [centre + rect(_CELL, turn) for turn in _AROUND]
@@ -367,7 +368,7 @@ def _tags(plan: Plan) -> Iterator[str]:
         edge = {"stroke": _PALE if pale else tie.colour or _LINK, "stroke_width": 1.2}
         yield element("rect", **_sides(box), rx=4.0, fill="#ffffff", **edge, class_="tag")
         at = complex((box.left + box.right) / 2, (box.top + box.bottom) / 2 + 0.36 * TAG)
-        yield _words(label.lines[0], at, TAG, fill="#a5a29b" if pale else _INK, class_="cost")
+        yield _words(tie.label, at, TAG, fill="#a5a29b" if pale else _INK, class_="cost")
 
 
 # --- legend

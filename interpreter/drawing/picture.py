@@ -233,7 +233,8 @@ class _Looks:
 
     def text(self, name: str, of: int) -> str | None:
         """Return the text of a look; None if it has none."""
-        texts = self._printed.get(name, {})
+        if (texts := self._printed.get(name)) is None:
+            return self._text(name, of) if name in self._looks else None
         if of not in texts:
             texts[of] = self._text(name, of)
         return texts[of]

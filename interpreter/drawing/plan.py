@@ -6,6 +6,7 @@ along their link. If overlaps remain, the layout is repeated with more space bet
 
 from __future__ import annotations
 
+import re
 from cmath import rect
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -81,17 +82,23 @@ class Plan(Struct, frozen=True):
 
 
 _EMPTY = Slot("", None, None)
+_NUMBER = re.compile("[0-9]+")
 
 
 def arranged(picture: Picture) -> Plan:
     """Return the most compact plan without overlaps, or the one with the fewest overlaps if there is none.
 
-    Pieces, colours and titles take no part in the search, so a board keeps its plan while a game goes on.
+    Pieces, colours and titles take no part in the search, so a board keeps its plan while a game goes on. If a map has
+    coordinates, costs of links take none either, but for room of two digits or more: games that draw them share a plan.
     """
     if picture.grid:
         return _on_grid(picture)
     spots = [replace(spot, colour=None, pale=False, slots=(_EMPTY,) * len(spot.slots)) for spot in picture.spots]
-    ties = [replace(tie, colour=None) for tie in picture.ties]
+    is_placed = all(spot.at is not None for spot in spots)
+    ties = [
+        replace(tie, colour=None, length=1 if is_placed else tie.length, label=_NUMBER.sub(_room, tie.label))
+        for tie in picture.ties
+    ]
     return replace(_compact(Picture("", tuple(spots), tuple(ties), (), ())), picture=picture)
 
 
@@ -250,6 +257,11 @@ def _is_clear(way: Way, ends: tuple[int, int], centres: Sequence[Point], radii: 
 
 
 # --- labels
+
+
+def _room(number: re.Match[str]) -> str:
+    """Return a number that takes as much room as any other with so many digits; all digits are equally wide."""
+    return "0" * max(2, len(number[0]))
 
 
 class _Obstacles:

@@ -41,8 +41,8 @@ def element(name: str, /, *inside: str, **attributes: object) -> str:
     parts = [name]
     for key, value in attributes.items():
         if value is not None:
-            shown = number(value) if isinstance(value, float) else str(value)
-            parts.append(f"{key.rstrip('_').replace('_', '-')}={quoteattr(shown)}")
+            shown = f'"{number(value)}"' if isinstance(value, float) else quoteattr(str(value))
+            parts.append(f"{key.rstrip('_').replace('_', '-')}={shown}")
     content = "".join(inside)
     return f"<{' '.join(parts)}>{content}</{name}>" if content else f"<{' '.join(parts)}/>"
 

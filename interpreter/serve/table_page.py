@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -67,7 +67,15 @@ MEASURES = "="  # a name that no panel can have
 LINES = 80
 """Number of log lines on the page before all are asked for."""
 
-ENVIRONMENT = Environment(
+
+class _Pages(Environment):
+    """Templates whose data are mostly dictionaries, which are asked first: jinja2 asks attributes first."""
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        return obj[attribute] if type(obj) is dict and attribute in obj else super().getattr(obj, attribute)
+
+
+ENVIRONMENT = _Pages(
     loader=PackageLoader("interpreter.serve"),
     autoescape=True,
     trim_blocks=True,

@@ -318,6 +318,15 @@ def test_a_graph_without_a_picture_or_points_is_drawn_all_the_same() -> None:
     assert found.overlaps() == []
 
 
+def test_games_that_draw_the_costs_of_links_share_a_plan() -> None:
+    found = [picture_of(interpreter.load("outpost").new_game(3, seed=seed)) for seed in range(4)]
+    assert len({each.ties for each in found}) == len(found)
+    assert len({(plan.centres, plan.ways, tuple(tag.box for tag in plan.tags)) for plan in map(arranged, found)}) == 1
+    assert [[words for words, _ in seen(drawn(each)).tags] for each in found] == [
+        [tie.label for tie in each.ties] for each in found
+    ]
+
+
 def test_who_has_no_graph_cannot_be_drawn() -> None:
     with pytest.raises(ValueError, match="`goofspiel` has no graph to draw"):
         picture_of(unplayed(interpreter.load("goofspiel")))
