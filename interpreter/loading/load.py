@@ -22,14 +22,17 @@ if TYPE_CHECKING:  # imported where needed: a ruleset from the cache uses neithe
 __all__ = ["find", "load", "load_document", "load_to_look", "ruleset_of"]
 
 
-def load(name: str | Path, overlays: Iterable[str] = (), shelf: Shelf | None = None) -> Ruleset:
+def load(
+    name: str | Path, overlays: Iterable[str] = (), shelf: Shelf | None = None, *, is_kept: bool = True
+) -> Ruleset:
     """Load the ruleset of an id or path, with overlays.
 
-    Overlays are ids or paths too; a leading minus leaves out an overlay that the ruleset lists. Raises
-    :class:`RulesetError` with all errors.
+    Overlays are ids or paths too; a leading minus leaves out an overlay that the ruleset lists. With ``is_kept`` it
+    comes from the cache, or gets into it. Raises :class:`RulesetError` with all errors.
     """
     overlays = tuple(overlays)
-    request = request_for(name, overlays, shelf.roots if shelf else None, shelf.ahead if shelf else 0)
+    where = (shelf.roots, shelf.ahead) if shelf else (None, 0)
+    request = request_for(name, overlays, *where) if is_kept else None
     with no_search():
         if request is None:
             return _load(name, overlays, shelf)

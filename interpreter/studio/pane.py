@@ -28,7 +28,7 @@ from interpreter.explain.cross_reference import line_of
 from interpreter.language.parse import Trees, remembered
 from interpreter.loading.load import load, load_to_look
 from interpreter.lowering.constants import RuleFailure
-from interpreter.reading.dependencies import Evidence, noted
+from interpreter.reading.dependencies import Evidence, at_one_moment, noted
 from interpreter.serve.hall import Hall, check_overlays
 from interpreter.serve.table_page import ENVIRONMENT
 from interpreter.serve.web import HEADERS, MOST_FIELDS, static_path
@@ -138,12 +138,14 @@ class Panes:
         """Return a ruleset, within :meth:`apart`; from memory if none of its files has changed. Raises
         :class:`RulesetError` for errors, and :class:`Refused` for an unknown ruleset."""
         self._places.clear()
-        key = self.workbench.source(asked.ruleset), asked.overlays
-        known = self._kept.pop(key, None)
-        if known is None or not known.evidence.holds():
-            shelf = self.workbench.shelf()
-            with noted() as evidence:
-                known = Loaded(*load_to_look(partial(load, *key, shelf), *key, shelf), evidence)
+        with at_one_moment():
+            key = self.workbench.source(asked.ruleset), asked.overlays
+            known = self._kept.pop(key, None)
+            if known is None or not known.evidence.holds():
+                shelf = self.workbench.shelf()
+                fresh = partial(load, *key, shelf, is_kept=known is None)  # the next edit makes it useless
+                with noted() as evidence:
+                    known = Loaded(*load_to_look(fresh, *key, shelf), evidence)
         self._kept[key] = known
         if len(self._kept) > MOST_KEPT:
             del self._kept[next(iter(self._kept))]

@@ -216,12 +216,13 @@ class Workbench:
     def source(self, id: str) -> str:
         """Return what :func:`interpreter.loading.load.load` takes: the path of an own ruleset, or the id of a shipped
         one. Raises :class:`Refused` for an unknown id."""
+        ids: list[str] = []
         with at_one_moment():
-            known = {each.id: (each, own) for each, own in reversed(self._documents(self.shelf()))}
-        if id not in known:
-            raise Refused("unknown ruleset `{id}`{hint}", id=_shown(id), hint=did_you_mean(id, known))
-        document, own = known[id]
-        return str(document.address) if own else id
+            for document, own in self._documents(self.shelf()):
+                if document.id == id:
+                    return str(document.address) if own else id
+                ids.append(document.id)
+        raise Refused("unknown ruleset `{id}`{hint}", id=_shown(id), hint=did_you_mean(id, ids))
 
     def overlay_source(self, id: str) -> str:
         """Return what loading takes for an overlay: the path of an own one, or the id."""
@@ -233,7 +234,7 @@ class Workbench:
         among equals. Return ``id`` if it is alone."""
         with at_one_moment():
             shelf = self.shelf()
-            known = {each.id: (each, own) for each, own in reversed(self._documents(shelf))}
+            known = {each.id: (each, own) for each, own in reversed([*self._documents(shelf)])}
             if id not in known:
                 return id
             here, family = ids_of(shelf, known[id][0]), word(known[id][0].head.family)
@@ -267,16 +268,17 @@ class Workbench:
     def _paths(self) -> list[Path]:
         return [self.root / name for name in self.files() if not name.endswith(".csv")]
 
-    def _documents(self, shelf: Shelf) -> list[tuple[Document, bool]]:
-        """Return the rulesets at hand, each with True for own ones, which may lie anywhere below the folder."""
+    def _documents(self, shelf: Shelf) -> Iterator[tuple[Document, bool]]:
+        """Yield the rulesets at hand, each with True for own ones, which may lie anywhere below the folder and come
+        first."""
         own = [document for path in self._paths() if (document := shelf.read_path(path)[0]) is not None]
         own = [*(each for each in own if each.kind == "ruleset"), *shelf.documents("ruleset", shelf.made)]
         known: dict[str, Document] = {}
         for each in own:  # a file hides the ruleset that is made of a map
             if self.name_of(each.address) is not None:
                 known.setdefault(each.id, each)
-        others = (each for each in Shelf(ruleset_roots()).documents("ruleset") if each.id not in known)
-        return [*((each, True) for each in known.values()), *((each, False) for each in others)]
+        yield from ((each, True) for each in known.values())
+        yield from ((each, False) for each in Shelf(ruleset_roots()).documents("ruleset") if each.id not in known)
 
 
 _WANT = "want words of letters, digits, `-` and `_`, with `/` between folders"

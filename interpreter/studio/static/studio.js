@@ -151,8 +151,8 @@ function edited() {
   [dirty, fresh] = [true, {}];
   say("…");
   [timer, syncing].forEach(clearTimeout);
-  syncing = setTimeout(() => client.sync(), 40);
-  timer = setTimeout(stored, 150);
+  syncing = setTimeout(() => client.sync(), 20);
+  timer = setTimeout(stored, 100);
 }
 function edition(is_sure) {
   return new URLSearchParams({ name: open.name, text: view.state.sliceDoc(), before: is_sure ? "" : open.digest });
