@@ -25,7 +25,7 @@ from interpreter.base.extras import Unavailable
 from interpreter.base.paths import shipped
 from interpreter.studio import packed
 
-__all__ = ["export", "fetched"]
+__all__ = ["PYODIDE", "export", "fetched", "sources"]
 
 PYODIDE = "314.0.7"
 """Version of Pyodide, whose Python and platform wheels must fit."""
@@ -74,7 +74,7 @@ def export(folder: Path, *, pyodide: Path | None, wheels: Path | None, tell: Cal
             fetched(work / "fetched", pyodide is None, wheels is None)
         runtime = _runtime(pyodide or work / "fetched")
         tell("compiling packages and checking rulesets")
-        (work / "sources").write_bytes(marshal.dumps(_sources(wheels or work / "fetched")))
+        (work / "sources").write_bytes(marshal.dumps(sources(wheels or work / "fetched")))
         shutil.copy(runtime / packed.STANDARD, work / "standard.zip")
         shutil.copy(packed.__file__, work / "packed.py")
         _run("node", "--input-type=module", "-e", _MAKE, packed.HOME, str(runtime.resolve()), str(work))
@@ -142,7 +142,7 @@ def _runtime(folder: Path) -> Path:
     raise Unavailable(f"{folder} is no copy of Pyodide {PYODIDE}: it needs {', '.join(wanted)}")
 
 
-def _sources(wheels: Path) -> dict[str, bytes]:
+def sources(wheels: Path) -> dict[str, bytes]:
     """Return the files of all packages by their paths."""
     package = Path(packed.__file__).parent.parent
     files = {"rpds.py": (package / "studio" / "persistent.py").read_bytes()}

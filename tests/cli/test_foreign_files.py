@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 from interpreter.cli.main import COMMANDS, cli
 from interpreter.loading.load import load
 from interpreter.play.game_records import write_log
+from interpreter.simulate import throughput
 from interpreter.simulate.checkpoint import Journal
 from tests.play.toy import ROOT
 from tests.support import shared
@@ -158,7 +159,14 @@ def told(result: Result, file: Path, what: str) -> None:
 
 @pytest.fixture
 def known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The small rulesets, of which the figures are measured once."""
     monkeypatch.setenv("REGELWERK_PATH", str(ROOT))
+    measure, figures = throughput.Subject.sample, dict[str, throughput.Sample]()
+
+    def remembered(subject: throughput.Subject, seconds: float) -> throughput.Sample:
+        return figures.get(subject.title) or figures.setdefault(subject.title, measure(subject, seconds))
+
+    monkeypatch.setattr(throughput.Subject, "sample", remembered)
 
 
 @pytest.mark.slow

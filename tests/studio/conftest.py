@@ -6,14 +6,13 @@ import os
 import shutil
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from interpreter.studio.export import export
+from tests.studio.parts import exported
 
 
 class _Space(SimpleHTTPRequestHandler):
@@ -34,12 +33,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequ
             pytest.skip(f"{built} was built without the studio")
         shutil.copytree(built, space / "some")
         return space
-    found, kept = request.getfixturevalue("pyodide"), Path(os.environ["REGELWERK_CACHE"]) / "studio-of-tests"
-    if not kept.is_dir():  # all workers share it
-        export(space / "made", pyodide=found, wheels=found, tell=lambda _: None)
-        with suppress(OSError):  # another worker was faster
-            (space / "made").rename(kept)
-    shutil.copytree(kept, space / "some" / "studio")
+    request.getfixturevalue("pyodide")
+    shutil.copytree(exported(), space / "some" / "studio")
     return space
 
 
