@@ -19,6 +19,7 @@ import interpreter  # noqa: E402
 
 for module, source, name in (
     ("interpreter.drawing.game_charts", "matplotlib.axes", "Axes"),
+    ("interpreter.pages.comparison", "interpreter.compare.ablation", "Alone"),
     ("interpreter.pages.page", "interpreter.reading.statements", "Statement"),
     ("interpreter.lowering.constants", "interpreter.lowering.watches", "Watch"),
 ):  # signatures of records are evaluated, so types that are imported for type checkers alone have to exist

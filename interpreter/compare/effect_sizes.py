@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import copysign, fsum, inf, sqrt
-from statistics import fmean, stdev
 
 from msgspec import Struct
 
+from interpreter.base.plain_data import grouped
 from interpreter.language.model import Measure
 from interpreter.simulate.confidence import NORMAL_95, student
 from interpreter.simulate.simulation import Row
@@ -83,11 +83,12 @@ def _numbers(row: Row, measures: Sequence[Measure]) -> dict[str, float]:
     an integer key has one number per key, as for stages of a game."""
     results: dict[str, float] = {"rounds": row.rounds}
     for measure in measures:
-        values: dict[str, list[int]] = {}
-        for of, value in final(measure, row).items():
-            if value is not None and (measure.seat is None or row.counts(of[measure.seat])):
-                values.setdefault(_by_number(measure, of), []).append(value)
-        results.update((name, fmean(of_name)) for name, of_name in values.items())
+        values = grouped(
+            (_by_number(measure, of), value)
+            for of, value in final(measure, row).items()
+            if value is not None and (measure.seat is None or row.counts(of[measure.seat]))
+        )
+        results |= {name: sum(of_name) / len(of_name) for name, of_name in values.items()}
     return {**results, "decisions": row.free}
 
 
@@ -106,7 +107,7 @@ def _wins(row: Row, measures: Sequence[Measure]) -> dict[str, float]:
 
 
 def _by_number(measure: Measure, of: Of) -> str:
-    return " ".join([measure.name, *(str(of[place]) for place in measure.numbers)])
+    return " ".join([measure.name, *(str(of[place]) for place in measure.numbers)]) if measure.numbers else measure.name
 
 
 def ratio_effect(name: str, a: Sequence[Ratio], b: Sequence[Ratio]) -> Effect:
@@ -115,17 +116,17 @@ def ratio_effect(name: str, a: Sequence[Ratio], b: Sequence[Ratio]) -> Effect:
     A game's part in the difference is what it adds to either ratio, by linear approximation; this is exact if all
     wholes are 1, as for the mean of a measure. Only games with a whole count as degrees of freedom.
     """
-    sides = (a, b)
-    totals = [sum(whole for _, whole in side) for side in sides]
-    means = [fsum(part for part, _ in side) / total for side, total in zip(sides, totals, strict=True)]
-    values = [tuple(part / whole for part, whole in side if whole) for side in sides]
+    totals = [sum(whole for _, whole in side) for side in (a, b)]
+    means = [fsum(part for part, _ in side) / total for side, total in zip((a, b), totals, strict=True)]
+    values = [tuple(part / whole for part, whole in side if whole) for side in (a, b)]
     (before, after), count = means, len(a)
     difference = after - before
-    left, right = (
-        [(part - mean * whole) * count / total for part, whole in side]
-        for side, mean, total in zip(sides, means, totals, strict=True)
-    )
-    spread = stdev(y - x for x, y in zip(left, right, strict=True))
+    parts = [
+        (y - after * n) * count / totals[1] - (x - before * m) * count / totals[0]
+        for (x, m), (y, n) in zip(a, b, strict=True)
+    ]
+    middle = fsum(parts) / count
+    spread = sqrt(fsum((part - middle) ** 2 for part in parts) / (count - 1))
     if spread <= _NOISE * max(map(abs, means)):
         spread = 0.0
     reach = student(min(map(len, values)) - 1) * spread / sqrt(count)

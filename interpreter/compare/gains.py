@@ -7,12 +7,11 @@ mean value, and how often the winner has it. The effects on a measure as a whole
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
-from interpreter.base.plain_data import Value
+from interpreter.base.plain_data import grouped
 from interpreter.compare.effect_sizes import Effect, Ratio, ratio_effect
 from interpreter.engine.game import Ruleset
 from interpreter.language.model import Measure
@@ -79,12 +78,11 @@ def _by(measure: Measure) -> list[tuple[str, object]]:
 
 
 class _Tally(Struct):
-    """A thing in one game: its occurrences, the sum and number of its values, its seats and their share of the win."""
+    """A thing in one game: its occurrences, the sum and number of its values, and the share of the win of its seats."""
 
     times: int = 0
     total: int = 0
     count: int = 0
-    seats: set[Value] = set()
     share: float = 0.0
 
 
@@ -119,15 +117,11 @@ def _gain(measure: Measure, thing: Subject, a: Sequence[_Tally], b: Sequence[_Ta
 
 
 def _tallies(measure: Measure, row: Row) -> dict[Of, _Tally]:
-    tallies: defaultdict[Of, _Tally] = defaultdict(_Tally)
-    for of, value in occurrences(measure, row):
-        tally = tallies[without_seat(measure, of)]
-        tally.times += 1
-        if value is not None:
-            tally.total += value
-            tally.count += 1
-        seat = None if measure.seat is None else of[measure.seat]
-        if seat is not None and seat not in tally.seats:
-            tally.seats.add(seat)
-            tally.share += row.share(seat)
-    return tallies
+    met = grouped((without_seat(measure, of), (of, value)) for of, value in occurrences(measure, row))
+    return {thing: _tally(measure, row, found) for thing, found in met.items()}
+
+
+def _tally(measure: Measure, row: Row, found: Sequence[tuple[Of, int | None]]) -> _Tally:
+    values = [value for _, value in found if value is not None]
+    seats = {of[measure.seat] for of, _ in found} - {None} if measure.seat is not None else ()
+    return _Tally(len(found), sum(values), len(values), sum(map(row.share, seats)))

@@ -7,6 +7,7 @@ ruleset named as the other operand, or, if both are such files, into the first r
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -51,6 +52,8 @@ def title_of(ruleset: Ruleset, kind: str) -> str:
 
 def sides_of(a: str, b: str, overlays: Sequence[str] = ()) -> tuple[Ruleset, Ruleset]:
     """Return the rulesets of two names, both with these overlays. Raises :class:`RulesetError`."""
+    with suppress(RulesetError):  # most are rulesets, which the cache has
+        return load(a, overlays), load(b, overlays)
     left, right = _named(a), _named(b)
     for base in (left, right):
         if base.document.kind == "ruleset":

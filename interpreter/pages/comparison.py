@@ -7,13 +7,13 @@ The input comes from :mod:`interpreter.compare.differences`, :mod:`interpreter.c
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.base.figures import fixed, signed
 from interpreter.base.plurals import composed, counted, titled
-from interpreter.compare.ablation import Alone
 from interpreter.compare.comparable import Side
 from interpreter.compare.differences import Comparison, Difference
 from interpreter.compare.divergence import BEGINNING, Apart, Parting, causes, from_the_start
@@ -41,6 +41,9 @@ from interpreter.pages.page import (
     Strong,
 )
 from interpreter.simulate.simulation import Unfinished, finished
+
+if TYPE_CHECKING:  # it needs the checker
+    from interpreter.compare.ablation import Alone
 
 __all__ = ["ComparisonReport", "Played"]
 

@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from msgspec import Struct
@@ -39,7 +38,7 @@ seat only if the measure sums.
 """
 
 
-class Taken(NamedTuple):
+class Taken(Struct, frozen=True, gc=False):
     """A measurement: its round, its subject (public names of the measure's keys) and its value."""
 
     round: int
@@ -71,8 +70,9 @@ class Decoder:
         """Return all records by measure."""
         words = memoryview(data).cast("q")
         records: dict[str, list[Taken]] = {name: [] for name in self.names}
+        known, head = self._heads.get, self.head
         for key, value in zip(words[::2], words[1::2], strict=True):
-            _, name, round_, of = self.head(key)
+            _, name, round_, of = known(key) or head(key)
             records[name].append(Taken(round_, of, None if value == NO_NUMBER else value))
         return records
 

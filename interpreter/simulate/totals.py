@@ -184,15 +184,15 @@ def _result(measure: Measure, of: Of, row: Row) -> int:
 
 def by_round(measure: Measure, taken: Iterable[Taken]) -> dict[tuple[Of, int], int | None]:
     """Return the value of each subject in each round: the last one, or the sum if the measure sums."""
-    return _gathered(measure, (((number.of, number.round), number.value) for number in taken))
+    return _gathered(measure, [((number.of, number.round), number.value) for number in taken])
 
 
 def final(measure: Measure, row: Row) -> dict[Of, int | None]:
     """Return the final value of each subject: the last one, or the sum if the measure sums."""
-    return _gathered(measure, ((taken.of, taken.value) for taken in row.taken.get(measure.name, ())))
+    return _gathered(measure, [(taken.of, taken.value) for taken in row.taken.get(measure.name, ())])
 
 
-def _gathered(measure: Measure, numbers: Iterable[tuple[K, int | None]]) -> dict[K, int | None]:
+def _gathered(measure: Measure, numbers: Sequence[tuple[K, int | None]]) -> dict[K, int | None]:
     if not measure.sums:
         return dict(numbers)
     values: dict[K, int | None] = {}

@@ -58,7 +58,7 @@ def test_numbers_are_those_of_their_moments_and_events(pebbles: Ruleset, seed: i
     match.play()
     digest = match.game.digest()
     found = taken(match.game)
-    assert found["on_heap"] == onlooker.heap != []
+    assert [(each.round, each.of, each.value) for each in found["on_heap"]] == onlooker.heap != []
     assert [(0, each.of, each.value) for each in found["pulled"]] == onlooker.pulled != []
     assert len(found["turns"]) == match.decisions
     assert match.game.digest() == digest

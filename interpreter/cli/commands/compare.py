@@ -20,7 +20,7 @@ from interpreter.pages.page import Block, Facts, Folded, Grid, Listing, Paragrap
 from interpreter.pages.text import cut, lines_of
 
 if TYPE_CHECKING:
-    from interpreter.compare.ablation import Alone
+    from interpreter.compare.comparable import Compared
     from interpreter.compare.differences import Comparison
     from interpreter.engine.game import Ruleset
     from interpreter.pages.comparison import Played
@@ -92,13 +92,13 @@ def command(
     if len(names) != 2:
         raise click.UsageError(f"got {counted(len(names), 'name')}, want two, or --all")
     sides = names[0], names[1]
-    comparison = _compared(sides, request)
+    comparison, compared = _compared(sides, request)
     games = games or (USUAL_GAMES if report else None)
     if each and not games:
         raise click.UsageError("--each needs the number of games for each difference, as --games 20")
     if report is not None:
         options.can_be_written(report)
-    played = _played(comparison, sides, request, games, each) if games else None
+    played = _played(comparison, compared, sides, request, games, each) if games else None
     done = len(played.partings) if played is not None else 0
     results = played if done else None
     unfinished = played.unfinished if played is not None else []
@@ -124,7 +124,8 @@ def command(
     finish(unfinished, stopped)
 
 
-def _compared(names: tuple[str, str], request: options.Request) -> Comparison:
+def _compared(names: tuple[str, str], request: options.Request) -> tuple[Comparison, tuple[Compared, Compared]]:
+    """Return what differs, and the two sides with what was found in them."""
     from interpreter.compare.comparable import Compared
     from interpreter.compare.differences import differences
     from interpreter.compare.operands import sides_of
@@ -132,7 +133,8 @@ def _compared(names: tuple[str, str], request: options.Request) -> Comparison:
     a, b = sides_of(*names, request.overlays)
     if request.players is not None:
         (a, _), (b, _) = options.players_for(a, request.players), options.players_for(b, request.players)
-    return differences(Compared(a), Compared(b), _known((a, b), request.settings), request.players)
+    sides = Compared(a), Compared(b)
+    return differences(*sides, _known((a, b), request.settings), request.players), sides
 
 
 def _known(sides: Sequence[Ruleset], assignments: Sequence[str]) -> dict[str, Json]:
@@ -153,10 +155,16 @@ def _known(sides: Sequence[Ruleset], assignments: Sequence[str]) -> dict[str, Js
     return known
 
 
-def _played(comparison: Comparison, names: tuple[str, str], request: options.Request, games: int, each: bool) -> Played:
+def _played(
+    comparison: Comparison,
+    compared: tuple[Compared, Compared],
+    names: tuple[str, str],
+    request: options.Request,
+    games: int,
+    each: bool,
+) -> Played:
     """Play both sides, all games or those before Ctrl-C; with ``each``, also every difference by itself."""
     from interpreter.bots.registry import default_bots
-    from interpreter.compare.ablation import Singly, ranked, singles
     from interpreter.compare.comparable import Compared
     from interpreter.compare.differences import differences
     from interpreter.compare.divergence import own_settings
@@ -172,18 +180,20 @@ def _played(comparison: Comparison, names: tuple[str, str], request: options.Req
         with wrong_value("--set"):
             side.new_game(number, settings=own_settings(side, values))
     known = _known((a, b), request.settings)
-    found = comparison if request.players is not None else differences(Compared(a), Compared(b), known, number)
+    left, right = (of if of.ruleset is side else Compared(side) for of, side in zip(compared, (a, b), strict=True))
+    found = comparison if request.players is not None else differences(left, right, known, number)
     digests = a.digest, b.digest
     plan = PairPlan(names, request.overlays, digests, number, bots, tuple(values.items()), tuple(known.items()))
     tried = collected(plan, found, range(start, start + games), request.crew, "pairs of games")
     table = composed(f"{counted(number, 'player')} by the bot {bots}", (), known)
     played = Played.of(table, range(start, start + games), tried, (a, b))
-    singly: list[Alone] = []
-    count = 0
     if each and len(tried) == games:
+        from interpreter.compare.ablation import Singly, ranked, singles
+
         job, count = Singly(plan, tuple(parting.seed for parting in played.partings)), len(singles(found))
         singly = collected(job, found, range(count), request.crew, "differences")
-    return replace(played, singly=ranked(singly), things=count)
+        played = replace(played, singly=ranked(singly), things=count)
+    return played
 
 
 # --- data

@@ -69,9 +69,13 @@ def command(
       regelwerk coverage --mutate --html coverage.html
     """
     from interpreter.engine.answers import kept_answers
+    from interpreter.reading.statements import STATEMENT_KINDS
     from interpreter.testing.coverage import cover
 
     options.suffix_of(page, ".html", ".htm")
+    no_kind = f"no rulebook here has a statement of the kind `{kind}`{did_you_mean_one_of(kind or '', STATEMENT_KINDS)}"
+    if kind is not None and kind not in STATEMENT_KINDS:
+        refused(no_kind)
     if named is not None and ruleset is not None:
         raise click.UsageError(f"got the rulesets '{named}' and '{ruleset}', want one of them")
     ruleset = ruleset or named
@@ -96,10 +100,7 @@ def command(
     if kind is not None:
         coverages = [coverage for coverage in coverages if coverage.counted]
         if not coverages:
-            from interpreter.reading.statements import STATEMENT_KINDS
-
-            near = did_you_mean_one_of(kind, STATEMENT_KINDS)
-            refused(f"no rulebook here has a statement of the kind `{kind}`{near}")
+            refused(no_kind)
     for coverage in coverages:
         if not coverage.counted:
             folders = ", ".join(f"`{root.as_posix()}`" for root in shelves[coverage.rulebook].roots)
