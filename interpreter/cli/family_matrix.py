@@ -56,7 +56,9 @@ def compare_all(names: Sequence[str], request: options.Request, games: int | Non
     two = [*combinations(range(len(family)), 2)]
     pairs = {(x, y): differences(family[x], family[y]) for x, y in shown(two, len(two), "pairs")}
     if is_page:
-        text = _page(rulesets, titles, results, pairs)
+        families = dict.fromkeys(title_of(ruleset, "family") for ruleset in rulesets)
+        about = f"{' and '.join(families)}, side by side"
+        text = html_of(family_page(about, boards_of(rulesets), results, titles, _counts(pairs)))
         if request.output == "html":
             click.echo(text, nl=False)
         if report is not None:
@@ -66,12 +68,6 @@ def compare_all(names: Sequence[str], request: options.Request, games: int | Non
     elif request.output == "text" and report is None:
         _text(rulesets, pairs)
     finish(unfinished)
-
-
-def _page(rulesets: Sequence[Ruleset], titles: list[str], games: FamilyGames | None, pairs: _Pairs) -> str:
-    families = dict.fromkeys(title_of(ruleset, "family") for ruleset in rulesets)
-    title = f"{' and '.join(families)}, side by side"
-    return html_of(family_page(title, boards_of(rulesets), games, titles, _counts(pairs)))
 
 
 # --- games

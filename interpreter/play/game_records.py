@@ -92,11 +92,8 @@ class Difference(Exception):
     """Raised if a replay differs from the saved game at the choice ``number``; 0 means before all choices."""
 
     def __init__(self, number: int, message: str) -> None:
-        super().__init__(message)
+        super().__init__(number, message)
         self.number, self.message = number, message
-
-    def __reduce__(self) -> tuple[type[Difference], tuple[int, str]]:
-        return Difference, (self.number, self.message)
 
     def __str__(self) -> str:
         return f"choice {self.number}: {self.message}" if self.number else self.message
