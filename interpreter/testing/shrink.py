@@ -57,11 +57,7 @@ def shrink(finding: Finding, seconds: float = SECONDS) -> str | None:
             draft = shorter
     for part in ("choices", "given", "settings"):
         draft = without(draft, part)
-    return _text(draft, finding.trouble.message)
-
-
-def _text(draft: Written, name: str) -> str:
-    return replace(draft, seed=draft.seed or None).text(name, _PLAIN)
+    return replace(draft, seed=draft.seed or None).text(finding.trouble.message, _PLAIN)
 
 
 def _drafts(finding: Finding) -> Iterator[Written]:
