@@ -18,15 +18,7 @@ from interpreter.compare.comparable import CHAPTERS, Compared, Side, Text, View
 from interpreter.compare.graph_changes import GraphChanges, graph_changes
 from interpreter.compare.partial_evaluation import settings_read
 from interpreter.compare.play_order import Topic
-from interpreter.compare.presentation import (
-    Facts,
-    Thing,
-    own_policies,
-    plain_facts,
-    policy_files,
-    policy_of,
-    presented,
-)
+from interpreter.compare.presentation import Facts, Thing, plain_facts, policy_files, policy_of, presented
 from interpreter.engine.game import Ruleset
 from interpreter.engine.setup import default_settings
 from interpreter.engine.values import type_text
@@ -411,7 +403,7 @@ def _read(view: View) -> set[str]:
 
 
 def _told(view: View) -> dict[str, Thing]:
-    return {thing.path: thing for thing in (*presented(view), *own_policies(view.ruleset))}
+    return {thing.path: thing for thing in presented(view)}
 
 
 def _copies(view: View) -> dict[str, str]:

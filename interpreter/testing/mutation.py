@@ -7,7 +7,7 @@ statements that it cites.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from typing import TypeVar
@@ -25,20 +25,7 @@ from interpreter.engine.citations import Citation, citations_of
 from interpreter.engine.game import Ruleset
 from interpreter.engine.setup import default_settings, set_up
 from interpreter.language import core, types
-from interpreter.language.model import (
-    CardRow,
-    CheckedTrigger,
-    GraphDecl,
-    Group,
-    Kind,
-    LinkRow,
-    Model,
-    NodeRow,
-    PlaceRow,
-    RuleBody,
-    RuleLayer,
-    Table,
-)
+from interpreter.language.model import CheckedTrigger, GraphDecl, Group, Kind, Model, RuleBody, RuleLayer, Table
 from interpreter.language.walk import rewritten
 from interpreter.lowering.constants import RuleFailure
 from interpreter.lowering.lower import lower
@@ -52,7 +39,6 @@ from interpreter.testing.suite import Suite
 __all__ = ["Mutant", "mutants_of", "prove"]
 
 T = TypeVar("T")
-R = TypeVar("R", CardRow, NodeRow, LinkRow, PlaceRow)
 
 
 class Mutant(Struct, frozen=True):
@@ -143,9 +129,7 @@ def mutants_of(model: Model, citation: Citation) -> Iterator[Mutant]:
             yield from _of_option(model, model.rules[name].layers[place[0]], place[1])
         case "tables":
             yield from _of_table(model, model.tables[name])
-        case "triggers":
-            yield from _of_trigger(model, model.triggers[name], range(len(model.triggers[name].cases)))
-        case "cases":
+        case "triggers" | "cases":
             yield from _of_trigger(model, model.triggers[name], place)
         case "standing":
             rule = model.standing[name]
@@ -309,7 +293,8 @@ def _shifted(node: object, by: int) -> object:
 # --- triggers and standing rules --------------------------------------------------------------------------------------
 
 
-def _of_trigger(model: Model, trigger: CheckedTrigger, cases: Collection[int]) -> Iterator[Mutant]:
+def _of_trigger(model: Model, trigger: CheckedTrigger, place: tuple[int, ...]) -> Iterator[Mutant]:
+    cases = place or range(len(trigger.cases))
     silent = tuple(replace(case, procedure=None) if i in cases else case for i, case in enumerate(trigger.cases))
     yield Mutant("hears nothing", _with(model, "triggers", trigger.name, cases=silent))
     is_whole = len(cases) == len(trigger.cases)
@@ -420,17 +405,19 @@ def _other_cards(model: Model, name: str, form: type[types.Type]) -> Model:
     sets."""
     kind = model.card_kinds[name]
     columns = {key: type_ for key, type_ in kind.columns.items() if key != kind.key and isinstance(type_, form)}
-    return replace(model, cards=[_other_row(model, row, columns) if row.kind == name else row for row in model.cards])
+    cards = [
+        replace(row, values=_other_values(model, row.values, columns)) if row.kind == name else row
+        for row in model.cards
+    ]
+    return replace(model, cards=cards)
 
 
-def _other_row(model: Model, row: R, attributes: Mapping[str, types.Type]) -> R:
-    """Return a row with other values of some attributes."""
+def _other_values(model: Model, values: Mapping[str, Value], attributes: Mapping[str, types.Type]) -> dict[str, Value]:
+    """Return the values of a row with other ones of some attributes."""
     members = {
         key: len(model.values(type_)) if isinstance(type_, types.KindType) else 0 for key, type_ in attributes.items()
     }
-    values = row.values.items()
-    other = {key: _other_cell(value, 1, members[key]) if key in attributes else value for key, value in values}
-    return replace(row, values=other)
+    return {key: _other_cell(value, 1, members[key]) if key in attributes else value for key, value in values.items()}
 
 
 def _of_kind(model: Model, kind: Kind) -> Iterator[Mutant]:
@@ -476,5 +463,8 @@ def _of_graph(model: Model, graph: GraphDecl, kind: str = "") -> Iterator[Mutant
             if _is_of(type_, kind) or (
                 not kind and isinstance(type_, types.IntType | types.KindType | types.BoolType | types.SetType)
             ):
-                rows = [_other_row(model, row, {attribute: type_}) for row in getattr(graph, section)]
+                rows = [
+                    replace(row, values=_other_values(model, row.values, {attribute: type_}))
+                    for row in getattr(graph, section)
+                ]
                 yield Mutant(f"other {section}", replace(model, graph=replace(graph, **{section: rows})))
