@@ -163,18 +163,15 @@ class Book(Teller):
         attributes, key = self.model.card_kinds[kind].columns, self.model.card_kinds[kind].key
         copied = any(card.copies > 1 for card in cards)
         printed = list({card.span if copied else at: card for at, card in enumerate(cards)}.values())
-        rows = [
-            [*self._values(card.values, attributes, attributes), *([str(card.copies)] if copied else [])]
-            for card in printed
-        ]
+        rows = [[*self._values(card.values, attributes), *([str(card.copies)] if copied else [])] for card in printed]
         columns = [*(name.replace("_", " ") for name in attributes), *(["copies"] if copied else [])]
         return Grid(columns, rows, 1 if key == next(iter(attributes)) else 0, long=True)
 
     def _shown(self, value: Value, type_: Type) -> str:
         return "–" if value is None or value == () else self.ruleset.names.text(value, type_)
 
-    def _values(self, values: Mapping[str, Value], columns: Iterable[str], types: Mapping[str, Type]) -> Iterator[str]:
-        return (self._shown(values.get(column), types[column]) for column in columns)
+    def _values(self, values: Mapping[str, Value], columns: Mapping[str, Type]) -> Iterator[str]:
+        return (self._shown(values.get(column), type_) for column, type_ in columns.items())
 
     # --- the board
 
@@ -187,9 +184,7 @@ class Book(Teller):
         for name, places in graph.sets.items():
             if not places:
                 continue
-            rows = [
-                (str(number), *self._values(place, graph.place, graph.place)) for number, place in enumerate(places, 1)
-            ]
+            rows = [(str(number), *self._values(place, graph.place)) for number, place in enumerate(places, 1)]
             of = f" ({name.replace('_', ' ')})" if len(graph.sets) > 1 else ""
             yield Paragraph(f"The places of a {graph.node}{of}:")
             yield Grid(("place", *(column.replace("_", " ") for column in graph.place)), rows)
@@ -225,21 +220,18 @@ class Book(Teller):
         return unplayed(self.ruleset, self.players, self.settings)
 
     def _nodes(self, graph: GraphDecl) -> Grid:
-        of_places = list(graph.nodes[0].place)
+        of_places = {column: graph.place[column] for column in graph.nodes[0].place}
         rows = [
-            (
-                node.name,
-                *self._values(node.values, graph.attributes, graph.attributes),
-                *self._values(node.place, of_places, graph.place),
-            )
+            (node.name, *self._values(node.values, graph.attributes), *self._values(node.place, of_places))
             for node in graph.nodes
         ]
         return Grid((graph.node, *graph.attributes, *(f"place.{column}" for column in of_places)), rows, long=True)
 
     def _links(self, graph: GraphDecl) -> Grid:
-        columns = [column for column in graph.link if any(column in link.values for link in graph.links)]
+        written = {column for link in graph.links for column in link.values}
+        columns = {column: type_ for column, type_ in graph.link.items() if column in written}
         rows = [
-            (graph.nodes[link.a].name, graph.nodes[link.b].name, *self._values(link.values, columns, graph.link))
+            (graph.nodes[link.a].name, graph.nodes[link.b].name, *self._values(link.values, columns))
             for link in graph.links
         ]
         return Grid(("from", "to", *columns), rows, heads=2, long=True)
