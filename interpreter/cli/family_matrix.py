@@ -48,15 +48,16 @@ def compare_all(names: Sequence[str], request: options.Request, games: int | Non
             members.append(member)
     if len(members) < 2:
         raise click.UsageError(f"got {counted(len(members), 'ruleset')} for {', '.join(names)}, want two or more")
-    unfinished: list[Unfinished] = []
     rulesets = [each.ruleset for each in members]
     titles = titles_of(rulesets)
-    results = _games(members, titles, request, games, unfinished) if games else None
+    results, unfinished = _games(members, titles, request, games) if games else (None, [])
     family = [Compared(each) for each in rulesets]
     two = [*combinations(range(len(family)), 2)]
     pairs = {(x, y): differences(family[x], family[y]) for x, y in shown(two, len(two), "pairs")}
     if is_page:
-        text = _page(rulesets, titles, results, pairs)
+        families = dict.fromkeys(title_of(ruleset, "family") for ruleset in rulesets)
+        about = f"{' and '.join(families)}, side by side"
+        text = html_of(family_page(about, boards_of(rulesets), results, titles, _counts(pairs)))
         if request.output == "html":
             click.echo(text, nl=False)
         if report is not None:
@@ -68,28 +69,18 @@ def compare_all(names: Sequence[str], request: options.Request, games: int | Non
     finish(unfinished)
 
 
-def _page(rulesets: Sequence[Ruleset], titles: list[str], games: FamilyGames | None, pairs: _Pairs) -> str:
-    families = dict.fromkeys(title_of(ruleset, "family") for ruleset in rulesets)
-    title = f"{' and '.join(families)}, side by side"
-    return html_of(family_page(title, boards_of(rulesets), games, titles, _counts(pairs)))
-
-
 # --- games
 
 
 def _games(
-    members: Sequence[Member],
-    titles: Sequence[str],
-    request: options.Request,
-    games: int,
-    unfinished: list[Unfinished],
-) -> FamilyGames:
-    """Play each ruleset with the same seeds and bots. Games that do not end are added to ``unfinished``."""
+    members: Sequence[Member], titles: Sequence[str], request: options.Request, games: int
+) -> tuple[FamilyGames, list[Unfinished]]:
+    """Play each ruleset with the same seeds and bots. Return the results, and the games that do not end."""
     rulesets = [member.ruleset for member in members]
     players = request.players or max(member.players.usual for member in rulesets)
     start, bots = options.seed_for(request.seed), request.bots or default_bots(*rulesets)
     seeds = range(start, start + games)
-    means, refused = {}, {}
+    means, refused, unfinished = {}, {}, list[Unfinished]()
     with interruptible() as stopped, counting("games", games * len(members)) as tell:
         for member, title in zip(members, titles, strict=True):
             try:
@@ -115,7 +106,7 @@ def _games(
                     refused[title] = "no game ends"
     table = f"{counted(players, 'player')} by the bot {bots}"
     how = f"{counted(games, 'game')} of each, {table}, seeds {start} to {start + games - 1}"
-    return FamilyGames(how, means, refused)
+    return FamilyGames(how, means, refused), unfinished
 
 
 # --- text and data

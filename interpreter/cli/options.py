@@ -368,30 +368,25 @@ def requested(*formats: str) -> Callable[[Callable[..., object]], Callable[..., 
     """Add ``-o`` with these formats, and pass the values of the shared options as one object. It stands below them."""
 
     def decorated(function: Callable[..., object]) -> Callable[..., object]:
-        command = _with_request(function)
+        @wraps(function)
+        def command(without: Sequence[str] = (), allow: Sequence[str] = (), **values: Any) -> object:
+            shared = {name: values.pop(name) for name in Request.__struct_fields__ if name in values}
+            parted = [name.partition(":") for name in shared.get("overlays", ())]
+            for name, colon, number in parted:
+                if colon and not number.isdecimal():
+                    message = f"got `{name}:{number}`, want the number of its seats behind the colon"
+                    raise click.BadParameter(message, param_hint="--with")
+            if seats := [f"{name}:={number}" for name, colon, number in parted if colon]:
+                if "settings" not in shared:
+                    raise click.BadParameter("a number of seats goes with a game only", param_hint="--with")
+                shared["settings"] = (*seats, *shared["settings"])
+            signed = (*(f"-{name}" for name in without), *(f"+{name}" for name in allow))
+            shared["overlays"] = (*(name for name, _, _ in parted), *signed)
+            return function(Request(**shared), **values)
+
         return output_option(*formats)(command) if formats else command
 
     return decorated
-
-
-def _with_request(function: Callable[..., object]) -> Callable[..., object]:
-    @wraps(function)
-    def command(without: Sequence[str] = (), allow: Sequence[str] = (), **values: Any) -> object:
-        shared = {name: values.pop(name) for name in Request.__struct_fields__ if name in values}
-        parted = [name.partition(":") for name in shared.get("overlays", ())]
-        for name, colon, number in parted:
-            if colon and not number.isdecimal():
-                message = f"got `{name}:{number}`, want the number of its seats behind the colon"
-                raise click.BadParameter(message, param_hint="--with")
-        if seats := [f"{name}:={number}" for name, colon, number in parted if colon]:
-            if "settings" not in shared:
-                raise click.BadParameter("a number of seats goes with a game only", param_hint="--with")
-            shared["settings"] = (*seats, *shared["settings"])
-        signed = (*(f"-{name}" for name in without), *(f"+{name}" for name in allow))
-        shared["overlays"] = (*(name for name, _, _ in parted), *signed)
-        return function(Request(**shared), **values)
-
-    return command
 
 
 # --- single values

@@ -28,7 +28,6 @@ __all__ = [
     "styled",
     "tell",
     "tell_page",
-    "wants_colour",
     "width",
     "wrapped",
     "write_page",
@@ -92,14 +91,10 @@ def write_page(text: str, path: Path | str | None, about: str) -> None:
     notice(f"{path}: {about}")
 
 
-def wants_colour() -> bool:
-    """Return whether stdout is a terminal and ``NO_COLOR`` is not set."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-
-
 def styled(text: str, *, fg: str | None = None, bold: bool | None = None, dim: bool | None = None) -> str:
-    """Return the text with terminal styles if colour is enabled."""
-    return click.style(text, fg=fg, bold=bold, dim=dim) if text and wants_colour() else text
+    """Return the text with terminal styles if stdout is a terminal and ``NO_COLOR`` is not set."""
+    is_coloured = text and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return click.style(text, fg=fg, bold=bold, dim=dim) if is_coloured else text
 
 
 def width() -> int:

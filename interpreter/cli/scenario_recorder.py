@@ -27,10 +27,6 @@ MOVES = "You play all seats. `done` ends the moves, `refuse MOVE` ends them with
 FACTS = "What must hold? Type numbers from the list, conditions, or expressions to keep at their value; empty ends."
 
 
-class _Done(Exception):
-    """The author has ended the moves."""
-
-
 class _Recorder(Person):
     """The author, who decides for all seats."""
 
@@ -41,7 +37,7 @@ class _Recorder(Person):
     def _command(self, game: Game, decision: Decision, codes: Sequence[Code], text: str) -> bool:
         word, _, rest = text.partition(" ")
         if word == "done":
-            raise _Done
+            raise Leaves
         if word == "refuse":
             self._refuse(game, decision, rest)
             return True
@@ -55,7 +51,7 @@ class _Recorder(Person):
             self._refused(game, error)
             if error.reasons:
                 self.recording.refusal = (decision.actor, choice, error)
-                raise _Done from None
+                raise Leaves from None
         except ValueError as error:
             say(str(error))
         else:
@@ -93,7 +89,7 @@ def _moves(person: _Recorder, game: Game) -> None:
             game.apply(person.asked(game, decision))
         except TakesBack:
             say("undone" if game.undo() else "there is nothing to undo")
-        except (_Done, Leaves):
+        except Leaves:
             return
 
 

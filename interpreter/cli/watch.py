@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
 from interpreter.reading.dependencies import marks_of, noted
 
@@ -19,12 +18,13 @@ SETTLED = 0.03
 
 def watch(check: Callable[[], object], targets: Iterable[str]) -> None:
     """Run the check now and after each change of a file or folder that it read or that is a target, until Ctrl-C."""
-    named = [Path(target) for target in targets]
+    named = list(targets)
     try:
         while True:
             with noted() as evidence:
                 check()
-            paths = evidence.paths | set(_below(named))
+            below = (folder for target in named for folder, _, _ in os.walk(target))
+            paths = evidence.paths.union(map(os.path.abspath, (*named, *below)))  # so that new files are noticed
             marks = marks_of(paths)
             if not evidence.holds():  # something changed during the check
                 continue
@@ -35,11 +35,3 @@ def watch(check: Callable[[], object], targets: Iterable[str]) -> None:
                 now, marks = marks_of(paths), now
     except KeyboardInterrupt:
         return
-
-
-def _below(paths: Iterable[Path]) -> Iterable[str]:
-    """Yield the paths and all folders below them, so that new files are noticed."""
-    for path in paths:
-        yield os.path.abspath(path)
-        for folder, _, _ in os.walk(path):
-            yield os.path.abspath(folder)

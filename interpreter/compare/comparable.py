@@ -116,7 +116,7 @@ class View(_Sided):
     def __init__(self, ruleset: Ruleset, model: Model) -> None:
         super().__init__()
         self.ruleset, self.model = ruleset, model
-        self._texts: dict[tuple[str, str], list[Text]] = {}
+        self._texts: dict[Topic, list[Text]] = {}
 
     def text(self, tree: object) -> Text:
         outline = Outline(self.model)
@@ -142,10 +142,9 @@ class View(_Sided):
 
     def texts(self, topic: Topic) -> list[Text]:
         """Return the texts of a topic, one per layer."""
-        key = (topic.section, topic.name)
-        if key not in self._texts:
-            self._texts[key] = [self.text(tree) for tree in trees_of(self.model, topic)]
-        return self._texts[key]
+        if topic not in self._texts:
+            self._texts[topic] = [self.text(tree) for tree in trees_of(self.model, topic)]
+        return self._texts[topic]
 
     def side(self, topic: Topic, texts: Iterable[int]) -> Side:
         """Return some of the texts of a topic, with their descriptions and citations."""

@@ -8,7 +8,7 @@ displays and bots (:mod:`interpreter.compare.presentation`) are not rules and ha
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 
 from msgspec import Struct
@@ -18,15 +18,7 @@ from interpreter.compare.comparable import CHAPTERS, Compared, Side, Text, View
 from interpreter.compare.graph_changes import GraphChanges, graph_changes
 from interpreter.compare.partial_evaluation import settings_read
 from interpreter.compare.play_order import Topic
-from interpreter.compare.presentation import (
-    Facts,
-    Thing,
-    own_policies,
-    plain_facts,
-    policy_files,
-    policy_of,
-    presented,
-)
+from interpreter.compare.presentation import Facts, Thing, plain_facts, policy_files, policy_of, presented
 from interpreter.engine.game import Ruleset
 from interpreter.engine.setup import default_settings
 from interpreter.explain.cross_reference import type_in_words
@@ -217,7 +209,7 @@ class _Pair:
         if self.players is not None:  # the rulesets have the overlays of this number already
             return
         overlays_a, overlays_b = ({str(number): overlay for number, overlay in players.overlays} for players in (a, b))
-        for number in _either(overlays_a, overlays_b):
+        for number in {**overlays_a, **overlays_b}:
             path, name = f"players.with.{number}", f"overlay for {number} players"
             yield from _one(path, "overlay", name, overlays_a.get(number), overlays_b.get(number), "players")
 
@@ -226,7 +218,7 @@ class _Pair:
 
     def _cards(self) -> _Differences:
         cards_a, cards_b = self.a.once(_cards), self.b.once(_cards)
-        for name in _either(cards_a, cards_b):
+        for name in {**cards_a, **cards_b}:
             a, b = cards_a.get(name, {}), cards_b.get(name, {})
             if a and b:
                 yield from _each(f"cards.{name}", "card", "box", a, b)
@@ -293,16 +285,15 @@ class _Pair:
 
     def _tables(self) -> _Differences:
         left, right = self.a.model.tables, self.b.model.tables
-        for name in _either(left, right):
+        for name in {**left, **right}:
             chapter = self.a.tables.get(name) or self.b.tables.get(name) or "others"
             a = self._cells(self.a, left[name]) if name in left else None
             b = self._cells(self.b, right[name]) if name in right else None
             path = f"tables.{name}"
             if a is not None and b is not None and self._keys(self.a, left[name]) == self._keys(self.b, right[name]):
-                for cell in _either(a, b):
+                for cell in {**a, **b}:
                     (x, words), (y, _) = a.get(cell) or (None, b[cell][1]), b.get(cell) or (None, "")
-                    if x != y:
-                        yield Difference(f"{path}[{cell}]", "cell", name, chapter, _side(x), _side(y), cell=words)
+                    yield from _one(f"{path}[{cell}]", "cell", name, x, y, chapter, words)
             else:
                 x = self._whole(left[name], a) if a is not None else None
                 y = self._whole(right[name], b) if b is not None else None
@@ -411,7 +402,7 @@ def _read(view: View) -> set[str]:
 
 
 def _told(view: View) -> dict[str, Thing]:
-    return {thing.path: thing for thing in (*presented(view), *own_policies(view.ruleset))}
+    return {thing.path: thing for thing in presented(view)}
 
 
 def _copies(view: View) -> dict[str, str]:
@@ -504,25 +495,21 @@ def _side(value: str | None) -> Side | None:
     return None if value is None else Side(value)
 
 
-def _either(a: Iterable[str], b: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys([*a, *b]))
-
-
-def _one(path: str, kind: str, name: str, a: str | None, b: str | None, chapter: str) -> _Differences:
+def _one(path: str, kind: str, name: str, a: str | None, b: str | None, chapter: str, cell: str = "") -> _Differences:
     if a != b:
-        yield Difference(path, kind, name, chapter, _side(a), _side(b))
+        yield Difference(path, kind, name, chapter, _side(a), _side(b), cell=cell)
 
 
 def _things(chapter: str, a: Mapping[str, Thing], b: Mapping[str, Thing]) -> _Differences:
     """Yield a difference for each fact that differs, and one for each thing that only one side has."""
-    for which in _either(a, b):
+    for which in {**a, **b}:
         thing = a.get(which) or b[which]
         if which not in a or which not in b:
             only_a, only_b = (side[which].whole if which in side else None for side in (a, b))
             yield from _one(thing.path, thing.kind, thing.name, only_a, only_b, chapter)
             continue
         facts_a, facts_b = a[which].facts, b[which].facts
-        for key in _either(facts_a, facts_b):
+        for key in {**facts_a, **facts_b}:
             (left, x), (right, y) = facts_a.get(key, ("", None)), facts_b.get(key, ("", None))
             if left != right:
                 path = ".".join(filter(None, (thing.path, key.replace(" ", "_"))))
@@ -530,7 +517,7 @@ def _things(chapter: str, a: Mapping[str, Thing], b: Mapping[str, Thing]) -> _Di
 
 
 def _each(path: str, kind: str, chapter: str, a: Mapping[str, str], b: Mapping[str, str]) -> _Differences:
-    for name in _either(a, b):
+    for name in {**a, **b}:
         yield from _one(f"{path}.{name}", kind, name, a.get(name), b.get(name), chapter)
 
 

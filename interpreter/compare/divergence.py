@@ -15,7 +15,6 @@ from typing import Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interpreter.base.cycles import no_search
 from interpreter.base.plain_data import Json
 from interpreter.base.stepwise import Steps, at_once
 from interpreter.bots.player import Bot
@@ -221,16 +220,9 @@ class LockStep:
         self._paths |= {key_of(citation): path for citation, path in cited}
         return watched(ruleset, [citation for citation, _ in cited], self._notes)
 
-    def play(self, seed: int) -> Parting:
-        """Play the seed on both sides and return the divergence. Raises :class:`ValueError` for invalid numbers of
-        players or settings."""
-        with no_search():
-            parting = at_once(self.steps(seed))
-        assert parting is not None
-        return parting
-
     def steps(self, seed: int) -> Steps[Parting]:
-        """Do the same in steps."""
+        """Play the seed on both sides, in steps, and return the divergence. Raises :class:`ValueError` for invalid
+        numbers of players or settings."""
         line = Line(self.a, self.bots, seed, self.settings)
         for copy in self._watched:
             line.table(copy).runner.plain = True

@@ -167,7 +167,7 @@ def _links(a: _Board, b: _Board, matched: dict[str, str]) -> Iterator[GraphRow]:
         {_sorted(common.get(x, x), common.get(y, y)): facts for (x, y), facts in board.links.items()}
         for board in (a, b)
     )
-    for ends in dict.fromkeys([*links_a, *links_b]):
+    for ends in {**links_a, **links_b}:
         name = " – ".join(ends)
         yield from _changed(f"links.{name}", name, links_a.get(ends), links_b.get(ends))
 
@@ -177,7 +177,7 @@ def _changed(path: str, name: str, a: dict[str, str] | None, b: dict[str, str] |
     if a is None or b is None:
         yield path, name, _text(a), _text(b)
         return
-    for key in dict.fromkeys([*a, *b]):
+    for key in {**a, **b}:
         if a.get(key) != b.get(key):
             yield f"{path}.{key}", name, a.get(key), b.get(key)
 

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from interpreter.base.plain_data import grouped
 from interpreter.compare.play_order import Topic, facts_in, in_force, topics_of
 from interpreter.kernel.state import Value
 from interpreter.language import core
@@ -211,9 +212,7 @@ def _reached(model: Model) -> Model:
     waiting = [Topic("rules", name) for name in named if name in model.rules]
     waiting += [Topic("standing", name) for name in model.standing]
     waiting += [Topic("rules", node.rule) for node in nodes if isinstance(node, core.CallRule)]
-    heard: dict[str, list[Topic]] = {}
-    for trigger in model.triggers.values():
-        heard.setdefault(trigger.event, []).append(Topic("triggers", trigger.name))
+    heard = grouped((trigger.event, Topic("triggers", trigger.name)) for trigger in model.triggers.values())
     tables = {node.table for node in nodes if isinstance(node, core.TableCell)}
     tables |= {group.spaces for group in model.groups.values() if group.spaces}
     cells = {node.group for node in nodes if isinstance(node, core.Cell)}

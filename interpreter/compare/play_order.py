@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
+from interpreter.base.plain_data import grouped
 from interpreter.language import core
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.text_facts import TextFacts, facts_of
@@ -97,10 +98,8 @@ def places_of(model: Model) -> dict[str, tuple[Topic, ...]]:
         ("result", list(_calls(descendants(model.ranking)))),
         ("others", list(topics_of(model, "rules"))),
     ]
-    topics: dict[str, tuple[Topic, ...]] = {chapter: () for chapter, _ in heads}
-    for chapter, topic in placed(model, heads):
-        topics[chapter] += (topic,)
-    return topics
+    topics = grouped(placed(model, heads))
+    return {chapter: tuple(topics.get(chapter, ())) for chapter, _ in heads}
 
 
 def placed(model: Model, heads: Sequence[tuple[str, Sequence[Topic]]]) -> Iterator[tuple[str, Topic]]:

@@ -19,7 +19,7 @@ from interpreter.language.model import Board, Measure, Model, Phrase, plural
 from interpreter.language.translations import TITLED
 from interpreter.reading import yaml
 
-__all__ = ["Facts", "Thing", "own_policies", "plain_facts", "policy_files", "policy_of", "presented"]
+__all__ = ["Facts", "Thing", "plain_facts", "policy_files", "policy_of", "presented"]
 
 Fact = tuple[Hashable, str]
 """Comparable form and text."""
@@ -46,7 +46,7 @@ class Thing(Struct, frozen=True):
 
 
 def presented(view: View) -> Iterator[Thing]:
-    """Yield all texts and displays of one side."""
+    """Yield all texts and displays of one side, and the policies in its own files."""
     model = view.model
     noted, offered = _happens(model)
     for event in model.events.values():
@@ -73,6 +73,10 @@ def presented(view: View) -> Iterator[Thing]:
             for number, part in enumerate(look.parts)
         }
         yield _thing("picture", "look", name, facts)
+    for name, layers in view.ruleset.composition.sections.get("policies", {}).items():
+        facts = plain_facts(text for entry in layers for text in _texts(entry.value))
+        lines = "; ".join(f"{decision}: {text}" for decision, (_, text) in facts.items())
+        yield Thing(f"policies.{name}", "policy", name, lines, facts)
 
 
 def _happens(model: Model) -> tuple[set[str], set[str]]:
@@ -149,14 +153,6 @@ def policy_of(ruleset: Ruleset, id: str) -> Thing | None:
     parts += policies.items() if isinstance(policies, yaml.Mapping) else ()
     facts = plain_facts((f"{part}.{name}", text) for part, value in parts for name, text in _texts(value))
     return Thing(f"policies.{id}", "policy", id, document.title, facts)
-
-
-def own_policies(ruleset: Ruleset) -> Iterator[Thing]:
-    """Yield the policies in the ruleset's own files."""
-    for name, layers in ruleset.composition.sections.get("policies", {}).items():
-        facts = plain_facts(text for entry in layers for text in _texts(entry.value))
-        whole = "; ".join(f"{decision}: {text}" for decision, (_, text) in facts.items())
-        yield Thing(f"policies.{name}", "policy", name, whole, facts)
 
 
 def _texts(value: yaml.Value | None) -> Iterator[tuple[str, str]]:

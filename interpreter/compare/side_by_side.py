@@ -71,7 +71,9 @@ def means_of(summary: Summary) -> Means:
     numbers as subjects, add the share of wins of the seats concerned, in percent."""
     end = {"rounds": summary["rounds"]["mean"]}
     for name, ends in summary["measures"].items():
-        end[name] = _mean([spread["mean"] for spread in (ends if isinstance(ends, list) else [ends])])
+        means = [spread["mean"] for spread in (ends if isinstance(ends, list) else [ends])]
+        known = [mean for mean in means if mean is not None]
+        end[name] = fmean(known) if known else None
     for name, things in summary["tables"].items():
         for thing in things:
             if thing["share"] is not None and thing["numbered"]:
@@ -87,11 +89,6 @@ def means_of(summary: Summary) -> Means:
 
 def _known(numbers: Mapping[str, float | None]) -> dict[str, float]:
     return {name: number for name, number in numbers.items() if number is not None}
-
-
-def _mean(numbers: Sequence[float | None]) -> float | None:
-    known = [number for number in numbers if number is not None]
-    return fmean(known) if known else None
 
 
 def _weighted(rounds: Sequence[Point]) -> float | None:

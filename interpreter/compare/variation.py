@@ -15,7 +15,7 @@ from interpreter.engine.game import Game, Ruleset
 from interpreter.engine.setup import Table, default_settings
 from interpreter.explain.cross_reference import cell_place
 from interpreter.kernel.chance import Seeded
-from interpreter.kernel.state import Frame, Value
+from interpreter.kernel.state import Frame
 from interpreter.language.model import Model
 from interpreter.language.types import BoolType, SetType, Type
 from interpreter.lowering.constants import RuleFailure
@@ -67,17 +67,16 @@ def going_on(game: Game, ruleset: Ruleset, settings: Mapping[str, object], seed:
     :class:`ValueError` if they do not fit a game in progress."""
     same = ruleset is game.ruleset and not settings
     kept = {name: value for name, value in game.settings.items() if ruleset.has_setting(name)}
-    values = {**default_settings(ruleset.model), **kept, **_values(ruleset, settings)}
+    known = ruleset.settings(settings)
+    values = {**default_settings(ruleset.model), **kept, **{name: known[name] for name in settings}}
     table = game.table if same else ruleset.table(game.table.seats, values)
     state = game.state.clone()
     if not same:
         constants = table.machine.constants
-        frame = _frame_for(game, table)
         state.leave()
-        state.frame = frame
-        state.cells[constants.layout.base["pending"]] = (
-            1 << len(constants.watches)
-        ) - 1  # check all standing rules anew: they may depend on the change
+        state.frame = _frame_for(game, table)
+        # check all standing rules anew: they may depend on the change
+        state.cells[constants.layout.base["pending"]] = (1 << len(constants.watches)) - 1
     continued = Game(ruleset, table, state, Seeded(seed), game.origin)
     if not same:
         continued._check_set_up()
@@ -134,11 +133,6 @@ def _text_of(program: Program, name: str) -> tuple[object, ...]:
     lowered = program.procedures.get(name)
     body = lowered.layer.body if lowered is not None else None
     return body, [stretch.id for stretch in program.stretches if stretch.procedure == name]
-
-
-def _values(ruleset: Ruleset, settings: Mapping[str, object]) -> dict[str, Value]:
-    known = ruleset.settings(settings)
-    return {name: known[name] for name in settings}
 
 
 def broken_laws(game: Game) -> Iterator[str]:

@@ -220,19 +220,22 @@ class ComparisonReport:
         sides = (composed(side.title, side.overlays, {}) for side in (self.comparison.a, self.comparison.b))
         how = f"{self._pairs} of {' and '.join(sides)}: {self.played.how}."
         if found := self.played.effects:
-            yield self._effects([effect for effect in found if not effect.is_of_wins], how)
+            others = [effect for effect in found if not effect.is_of_wins]
+            yield Section("effects", "Effects on play", list(self._effects(others, how)))
             if wins := [effect for effect in found if effect.is_of_wins]:
-                yield self._seats(wins, how)
+                yield Section("seats", "Who wins", list(self._seats(wins, how)))
             yield gains_section(self.played.gains, self.titles, how, terse=self.terse, full=self.full)
-        yield from self._partings()
-        yield from self._singly()
+        if self.played.partings:
+            yield Section("where", "First divergence", list(self._partings(self.played.partings)))
+        if self.played.singly:
+            yield Section("singly", "Each by itself", list(self._singly(self.played.singly)))
 
     @property
     def _pairs(self) -> str:
         known = (len(effect.values[0]) for effect in self.played.effects)
         return f"{counted(max(known, default=len(self.played.partings)), 'pair')} of games"
 
-    def _effects(self, found: Sequence[Effect], how: str) -> Section:
+    def _effects(self, found: Sequence[Effect], how: str) -> Iterator[Block]:
         effects = by_size(found)
         shown = effects if self.full else effects[:_LARGEST]
         text = (
@@ -241,27 +244,23 @@ class ComparisonReport:
             "0.2 is small, 0.5 is medium, 0.8 is large."
         )
         largest = f"; the largest of {len(effects)}" if len(shown) < len(effects) else ""
-        blocks: list[Block] = [
-            Paragraph(f"{self._pairs}: {self.played.how}"),
-            Paragraph(f"95 % intervals, * significant{largest}"),
-            Paragraph(text, "aside"),
-            self._table(shown),
-        ]
+        yield Paragraph(f"{self._pairs}: {self.played.how}")
+        yield Paragraph(f"95 % intervals, * significant{largest}")
+        yield Paragraph(text, "aside")
+        yield self._table(shown)
         if not self.terse:
             sure = [effect for effect in effects if effect.is_sure][:3]
             charts = [effect_chart(effects, self.titles), *(histogram_chart(each, self.titles) for each in sure)]
-            blocks += drawn(charts, how)
-        return Section("effects", "Effects on play", blocks)
+            yield from drawn(charts, how)
 
-    def _seats(self, wins: Sequence[Effect], how: str) -> Section:
+    def _seats(self, wins: Sequence[Effect], how: str) -> Iterator[Block]:
         text = (
             "Share of wins of each seat, and of the only seat that met an event with a number, such as a place in the "
             "first order. Several winners of a game have equal parts of its win."
         )
-        blocks: list[Block] = [Paragraph(text, "aside"), self._table(wins)]
+        yield from (Paragraph(text, "aside"), self._table(wins))
         if not self.terse:
-            blocks += drawn([replace(effect_chart(wins, self.titles), title="Shares of wins")], how)
-        return Section("seats", "Who wins", blocks)
+            yield from drawn([replace(effect_chart(wins, self.titles), title="Shares of wins")], how)
 
     def _table(self, effects: Sequence[Effect]) -> Grid:
         rows = [(_words(each.name), each.a, each.b, each, each) for each in effects]
@@ -269,44 +268,35 @@ class ComparisonReport:
         marked = frozenset(place for place, each in enumerate(effects) if each.is_sure)
         return Grid(("measure", *sides, *_EFFECT), rows, marked_rows=marked, sortable=True)
 
-    def _partings(self) -> Iterator[Section]:
-        partings = self.played.partings
-        if not partings:
-            return
+    def _partings(self, partings: Sequence[Parting]) -> Iterator[Block]:
         ranked, total = causes(partings), len(partings)
         text = (
             "Games are played in both at once, with the same random outcomes and the same choices, until the next "
             "decision differs. The table names the first difference that came into play since the decision before."
         )
-        blocks: list[Block] = [Paragraph(text, "aside")]
+        yield Paragraph(text, "aside")
         if ranked:
             rows = [(self._cause(each.path), each.games, *_moment(each)) for each in ranked]
-            blocks.append(Grid(("difference", "games", *_MOMENT), rows))
+            yield Grid(("difference", "games", *_MOMENT), rows)
         for path, number in from_the_start(partings).items():
             at_once = f"{number:,} of {total:,} games differ in the first decision already: "
-            blocks.append(Paragraph((at_once, self._cause(path))))
+            yield Paragraph((at_once, self._cause(path)))
         if same := sum(not each.path for each in partings):
-            blocks.append(Paragraph(f"{same:,} of {total:,} games are the same from beginning to end"))
+            yield Paragraph(f"{same:,} of {total:,} games are the same from beginning to end")
         for first in filter(None, (each.example for each in ranked[:3])):
             when = f"with seed {first.seed} in round {first.round}, after {counted(first.choices, 'choice')}"
-            blocks.append(Paragraph((self._cause(first.path), f", for example {when}:")))
-            blocks.append(Facts(list(zip(self.titles, (first.a, first.b), strict=True))))
-        yield Section("where", "First divergence", blocks)
+            yield Paragraph((self._cause(first.path), f", for example {when}:"))
+            yield Facts(list(zip(self.titles, (first.a, first.b), strict=True)))
 
-    def _singly(self) -> Iterator[Section]:
-        singly = self.played.singly
-        if not singly:
-            return
+    def _singly(self, singly: Sequence[Alone]) -> Iterator[Block]:
         a, b = self.titles
         text = f"{a} with a single difference of {b}, against {a} unchanged: games that diverge"
-        needs = "A difference that needs another one may have no effect here."
-        blocks: list[Block] = [Paragraph(text), Paragraph(needs, "aside")]
+        yield Paragraph(text)
+        yield Paragraph("A difference that needs another one may have no effect here.", "aside")
         if rows := [(self._cause(each.path), *_moment(each)) for each in singly if not each.why_not]:
-            blocks.append(Grid(("difference", *_MOMENT), rows))
+            yield Grid(("difference", *_MOMENT), rows)
         for each in (each for each in singly if each.why_not):
-            why = f" cannot be played by itself: {each.why_not}"
-            blocks.append(Paragraph((self._cause(each.path), why), "note"))
-        yield Section("singly", "Each by itself", blocks)
+            yield Paragraph((self._cause(each.path), f" cannot be played by itself: {each.why_not}"), "note")
 
     def _cause(self, path: str) -> Inline:
         if self.terse:

@@ -46,30 +46,18 @@ def _boards(boards: Sequence[Board]) -> Iterator[Section]:
         return
     boards = sorted(boards, key=lambda each: each.title)
     networks = (f"network of {size}" for size in SIZES)
-    columns: tuple[str | Column, ...] = (
-        "board",
-        "nodes",
-        "links",
-        Column("mean distance", fixed(1)),
-        "longest distance",
-        *networks,
-    )
+    heads = ("board", "nodes", "links", Column("mean distance", fixed(1)), "longest distance")
     rows = [
-        (
-            each.title,
-            each.figures.nodes,
-            each.figures.links,
-            each.figures.mean_distance,
-            each.figures.longest_distance,
-            *each.networks,
-        )
+        (each.title, size.nodes, size.links, size.mean_distance, size.longest_distance, *each.networks)
         for each in boards
+        for size in [each.figures]
     ]
     text = (
         "Ways are shortest paths between two nodes of the whole board. A network starts at the node where it is "
         "cheapest and always grows to the nearest node; its length is that of its ways, without the costs of places."
     )
-    yield Section("boards", "Size and distances", (Paragraph(text), Grid(columns, rows, sortable=True, bars=True)))
+    sizes = Grid((*heads, *networks), rows, sortable=True, bars=True)
+    yield Section("boards", "Size and distances", (Paragraph(text), sizes))
     yield Section("drawings", "Boards", tuple(map(_drawing, boards)))
 
 

@@ -210,10 +210,11 @@ def _block(block: elements.Block) -> str:
             )
             return element("div", *sides, class_="beside")
         case elements.Folded(summary, blocks, unfolded):
-            places = [element("p", _word(each)) for each in elements.inlines(summary) if _is_link(each)]
+            places = (each for each in elements.inlines(summary) if isinstance(each, elements.Place))
+            links = [element("p", _word(each)) for each in places if linked.value(each.text)]
             with linked(lambda text: ""):  # what opens on a click has no links inside
                 head = element("summary", inline(summary))
-            return "".join([*places, element("details", head, *map(_block, blocks), open=unfolded)])
+            return "".join([*links, element("details", head, *map(_block, blocks), open=unfolded)])
         case elements.Drawing(svg, caption, kind):
             below = element("figcaption", escape(caption)) if caption else ""
             as_wide_as_the_page = re.sub(r' width="[^"]*" height="[^"]*"', "", svg, count=1)
@@ -298,10 +299,6 @@ def inline(words: elements.Words) -> str:
 def prose(text: str) -> str:
     """Return text as HTML, with rule text in backticks as code."""
     return _CODE.sub(lambda match: element("code", match[1]), escape(text))
-
-
-def _is_link(word: elements.Inline) -> bool:
-    return isinstance(word, elements.Place) and linked.value(word.text) != ""
 
 
 def _linked_to(text: str) -> str:

@@ -143,8 +143,7 @@ class Teller:
                 yield self._layer_head(layer, entry)
             yield from _about(entry)
             lines = [*self._lines(layer, seen)]
-            cites = (*layer.cites, *(id for option in layer.facts.options for id in option.cites))
-            yield from self.statements(_fresh(cites, seen))
+            yield from self.statements(_fresh(layer.all_cites, seen))
             yield from lines
             yield from self._asks(layer)
 
@@ -157,16 +156,13 @@ class Teller:
 
     def _lines(self, layer: RuleLayer, seen: set[str]) -> Iterator[Block]:
         """Yield the conditions of a verdict, each with the statements that it implements."""
-        if layer.form != "permits" or not isinstance(layer.body, tuple):
+        if layer.form != "permits":
             return
         pairs: list[tuple[Words, Words]] = []
-        for line in layer.body:
-            assert isinstance(line, core.Requirement)
+        for line in layer.requirements:
             text = (line.span if line.bind is not None else line.test.span).on_one_line
-            words: list[Inline] = []
-            for each in self._quoted(_fresh(line.cites, seen)):
-                words += [each.told, " ", Id(each.id), " "]
-            pairs.append((Code(text), tuple(words)))
+            quoted = self._quoted(_fresh(line.cites, seen))
+            pairs.append((Code(text), tuple(word for each in quoted for word in (each.told, " ", Id(each.id), " "))))
         yield Paragraph("All of this must hold:")
         yield Facts(pairs)
 

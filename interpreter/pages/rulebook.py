@@ -73,8 +73,9 @@ class Book(Teller):
         chapters = (
             Section("components", "Components", list(self._components())),
             Section("map", "The board", list(self._map())),
-            *self._start(),
-            *self._round(),
+            Section("holders", "Areas and state", list(self._areas())),
+            Section("settings", "Settings", list(self._settings())),
+            Section("round", "Course of a round", list(self._round())),
             *self._play(),
             *self._end(),
             Section("tables", "The tables", list(map(self._table, self.model.tables.values()))),
@@ -162,18 +163,15 @@ class Book(Teller):
         attributes, key = self.model.card_kinds[kind].columns, self.model.card_kinds[kind].key
         copied = any(card.copies > 1 for card in cards)
         printed = list({card.span if copied else at: card for at, card in enumerate(cards)}.values())
-        rows = [
-            [*self._values(card.values, attributes, attributes), *([str(card.copies)] if copied else [])]
-            for card in printed
-        ]
+        rows = [[*self._values(card.values, attributes), *([str(card.copies)] if copied else [])] for card in printed]
         columns = [*(name.replace("_", " ") for name in attributes), *(["copies"] if copied else [])]
         return Grid(columns, rows, 1 if key == next(iter(attributes)) else 0, long=True)
 
     def _shown(self, value: Value, type_: Type) -> str:
         return "–" if value is None or value == () else self.ruleset.names.text(value, type_)
 
-    def _values(self, values: Mapping[str, Value], columns: Iterable[str], types: Mapping[str, Type]) -> Iterator[str]:
-        return (self._shown(values.get(column), types[column]) for column in columns)
+    def _values(self, values: Mapping[str, Value], columns: Mapping[str, Type]) -> Iterator[str]:
+        return (self._shown(values.get(column), type_) for column, type_ in columns.items())
 
     # --- the board
 
@@ -186,9 +184,7 @@ class Book(Teller):
         for name, places in graph.sets.items():
             if not places:
                 continue
-            rows = [
-                (str(number), *self._values(place, graph.place, graph.place)) for number, place in enumerate(places, 1)
-            ]
+            rows = [(str(number), *self._values(place, graph.place)) for number, place in enumerate(places, 1)]
             of = f" ({name.replace('_', ' ')})" if len(graph.sets) > 1 else ""
             yield Paragraph(f"The places of a {graph.node}{of}:")
             yield Grid(("place", *(column.replace("_", " ") for column in graph.place)), rows)
@@ -224,21 +220,18 @@ class Book(Teller):
         return unplayed(self.ruleset, self.players, self.settings)
 
     def _nodes(self, graph: GraphDecl) -> Grid:
-        of_places = list(graph.nodes[0].place)
+        of_places = {column: graph.place[column] for column in graph.nodes[0].place}
         rows = [
-            (
-                node.name,
-                *self._values(node.values, graph.attributes, graph.attributes),
-                *self._values(node.place, of_places, graph.place),
-            )
+            (node.name, *self._values(node.values, graph.attributes), *self._values(node.place, of_places))
             for node in graph.nodes
         ]
         return Grid((graph.node, *graph.attributes, *(f"place.{column}" for column in of_places)), rows, long=True)
 
     def _links(self, graph: GraphDecl) -> Grid:
-        columns = [column for column in graph.link if any(column in link.values for link in graph.links)]
+        written = {column for link in graph.links for column in link.values}
+        columns = {column: type_ for column, type_ in graph.link.items() if column in written}
         rows = [
-            (graph.nodes[link.a].name, graph.nodes[link.b].name, *self._values(link.values, columns, graph.link))
+            (graph.nodes[link.a].name, graph.nodes[link.b].name, *self._values(link.values, columns))
             for link in graph.links
         ]
         return Grid(("from", "to", *columns), rows, heads=2, long=True)
@@ -308,7 +301,7 @@ class Book(Teller):
 
     # --- before the first round
 
-    def _start(self) -> Iterator[Section]:
+    def _areas(self) -> Iterator[Block]:
         groups = [group for group in self.model.groups.values() if group.file and group.in_page]
         common = [group for group in groups if group.owner is None and isinstance(group.type, HolderType)]
         values = [group for group in groups if group.owner is None and not isinstance(group.type, HolderType)]
@@ -316,22 +309,18 @@ class Book(Teller):
             (f"Each {'player' if of == SEAT else self.type_text(of)} has", [x for x in groups if x.owner == of])
             for of in dict.fromkeys(group.owner for group in groups if group.owner is not None)
         ]
-        blocks: list[Block] = []
         for title, chosen in (*each, ("On the table", common), ("State", values)):
             if chosen:
                 columns = ("", "holds", "initially", "visible to", "")
-                blocks += [Paragraph(Strong(title)), _full(Grid(columns, list(map(self._holder, chosen))))]
-        cites = self.cites_of(entry for group in groups for entry in self._entries(group))
-        blocks.extend(self.folded_statements(cites))
+                yield from (Paragraph(Strong(title)), _full(Grid(columns, list(map(self._holder, chosen)))))
+        yield from self.folded_statements(self.cites_of(entry for group in groups for entry in self._entries(group)))
         roles = list(self.model.roles.values())
         if len(roles) > 1:
             rows = [
                 (titled(role.name), "yes" if role.counts else "no", role.setting or str(role.seats or "the people"))
                 for role in roles
             ]
-            blocks += [Paragraph(Strong("Roles")), Grid(("role", "counts as a player", "seats"), rows)]
-        yield Section("holders", "Areas and state", tuple(blocks))
-        yield Section("settings", "Settings", tuple(self._settings()))
+            yield from (Paragraph(Strong("Roles")), Grid(("role", "counts as a player", "seats"), rows))
 
     def _entries(self, group: Group) -> list[Entry]:
         return self.composition.layers(group.section, group.name)
@@ -375,26 +364,22 @@ class Book(Teller):
 
     # --- play
 
-    def _round(self) -> Iterator[Section]:
+    def _round(self) -> Iterator[Block]:
         if not self.model.phases:
             return
+        if self.model.setup:
+            yield Paragraph(("Once, before the first round: ", Link("chapter-setup", self.setup_title), "."))
         items = []
         for phase, guard in zip(self.model.phases, self.model.phase_guards, strict=True):
             condition = (", when ", self.code(guard.value)) if guard is not None else ()
             items.append((Link(f"chapter-{phase}", self.phase_title(phase)), *condition))
-        first: tuple[Block, ...] = ()
-        if self.model.setup:
-            first = (Paragraph(("Once, before the first round: ", Link("chapter-setup", self.setup_title), ".")),)
-        last = self._topics_with("The game ends in ", lambda node: isinstance(node, core.Ends))
-        moments: list[Block] = []
+        yield from (Paragraph("Each round goes through these phases:"), Listing(items, numbered=True))
         if self.model.standing:
             when = " apply before each decision and at the end of each turn and phase."
-            moments.append(Paragraph((Link("chapter-standing", "Standing rules"), when)))
+            yield Paragraph((Link("chapter-standing", "Standing rules"), when))
         if self.model.triggers:
-            when = " apply right after their events."
-            moments.append(Paragraph((Link("chapter-triggers", "Triggers"), when)))
-        rounds = (Paragraph("Each round goes through these phases:"), Listing(items, numbered=True))
-        yield Section("round", "Course of a round", (*first, *rounds, *moments, *last))
+            yield Paragraph((Link("chapter-triggers", "Triggers"), " apply right after their events."))
+        yield from self._topics_with("The game ends in ", lambda node: isinstance(node, core.Ends))
 
     @property
     def setup_title(self) -> str:

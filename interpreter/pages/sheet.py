@@ -309,9 +309,8 @@ class _Telling:
                 changed = frozenset(key for key, place in table.places.items() if place.file.name in self.files)
                 grid = self.book.grid(table, changed if len(changed) < len(table.cells) else frozenset())
                 ids = self._ids(entry for entry in entries if entry.name == name)
-                blocks: list[Block] = [Paragraph(ids)] if ids else []
-                blocks.append(replace(grid, long=True))
-                yield Section(f"{self.prefix}table-{name}", self.book.heading("tables", name), tuple(blocks))
+                blocks = (*([Paragraph(ids)] if ids else ()), replace(grid, long=True))
+                yield Section(f"{self.prefix}table-{name}", self.book.heading("tables", name), blocks)
 
     def _ids(self, entries: Iterable[Entry]) -> Words:
         """Return the ids of the statements that a table replaces."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NotRequired, TypeAlias, TypedDict, TypeGuard
+from typing import NotRequired, TypeAlias, TypedDict, TypeGuard
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,9 +23,7 @@ from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.scripted_outcomes import Outcomes
 from interpreter.loading.load import find, load
 from interpreter.reading.compose import ALLOW_UNDEFINED
-
-if TYPE_CHECKING:
-    from interpreter.reading.files import Shelf
+from interpreter.reading.files import Shelf, nearby
 
 __all__ = [
     "Choice",
@@ -94,11 +92,8 @@ class Difference(Exception):
     """Raised if a replay differs from the saved game at the choice ``number``; 0 means before all choices."""
 
     def __init__(self, number: int, message: str) -> None:
-        super().__init__(message)
+        super().__init__(number, message)
         self.number, self.message = number, message
-
-    def __reduce__(self) -> tuple[type[Difference], tuple[int, str]]:
-        return Difference, (self.number, self.message)
 
     def __str__(self) -> str:
         return f"choice {self.number}: {self.message}" if self.number else self.message
@@ -240,8 +235,6 @@ def ruleset_of(saved: SavedGame, name: str | None = None) -> Ruleset:
 
 def _located(overlay: str, shelf: Shelf, beside: Sequence[Path]) -> str:
     """Return the id of an overlay, or its path if it is in no ruleset folder but here or beside the log."""
-    from interpreter.reading.files import nearby
-
     places = nearby(overlay, beside, "overlay") if shelf.find("overlay", overlay) is None else []
     return str(places[0]) if places else overlay
 

@@ -70,12 +70,11 @@ class Narrator:
 
     def moment(self, game: Game, word: str) -> None:
         self.lines(game)
-        for board in boards_of(game, self.language, self.player, word):
-            self.tell(board)
+        self.boards(game, word)
 
-    def boards(self, game: Game) -> None:
-        """Narrate all boards as they are now, for readers who join a running game."""
-        for board in boards_of(game, self.language, self.player):
+    def boards(self, game: Game, moment: str = "") -> None:
+        """Narrate the boards of a moment; without one all as they are now, for readers who join a running game."""
+        for board in boards_of(game, self.language, self.player, moment):
             self.tell(board)
 
     def asked(self, game: Game, decision: Decision) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from io import BytesIO
 from pathlib import Path
-from typing import TypedDict
 
 import numpy as np
 from gymnasium import spaces
@@ -22,11 +21,6 @@ __all__ = ["GameEnv"]
 
 RENDER_MODES = ["ansi", "rgb_array"]
 INT32 = np.iinfo(np.int32)
-
-
-class Observation(TypedDict):
-    observation: NDArray[np.int32]
-    action_mask: NDArray[np.int8]
 
 
 class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed for type checking
@@ -98,7 +92,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed 
         self.terminations = dict.fromkeys(self.agents, True)
         self.agent_selection = self.agents[0]
 
-    def observe(self, agent: str) -> Observation:
+    def observe(self, agent: str) -> dict[str, NDArray[np.int32] | NDArray[np.int8]]:
         assert self.game is not None, "call reset first"
         seat, decision = self.possible_agents.index(agent), self.game.decision
         mask = np.zeros(self.space.actions.count, np.int8)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -120,7 +120,7 @@ class Games:
         has a seed larger by ``n``."""
         if seed is not None:
             self.first_seed = seed
-        self._begin()
+        self._begin(range(self.first_seed, self.first_seed + self.n))
         return self.observations
 
     def step(self, actions: ArrayLike) -> tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.bool_]]:
@@ -183,20 +183,21 @@ class Games:
         self.truncated = np.zeros(n, np.bool_)
         self._rows = np.arange(n)
 
-    # --- in the plain form
-
-    def _begin(self) -> None:
-        for number in range(self.n):
-            self._start(number, self.first_seed + number)
-
     def restart(self, game: int) -> None:
         """Replace one game by a new one, with the next seed of its row."""
-        self._start(game, self.rows[game].seed + self.n)
+        self._begin([self._seed(game) + self.n], game)
 
-    def _start(self, number: int, seed: int) -> None:
-        self.rewards[number], self.dones[number] = 0, False
-        self.rows[number] = _Row(self.space, self.seated, seed)
-        self._update(number)
+    # --- in the plain form
+
+    def _seed(self, game: int) -> int:
+        return self.rows[game].seed
+
+    def _begin(self, seeds: Sequence[int], first: int = 0) -> None:
+        """Start games with these seeds, from game number ``first`` on."""
+        for number, seed in enumerate(seeds, first):
+            self.rewards[number], self.dones[number] = 0, False
+            self.rows[number] = _Row(self.space, self.seated, seed)
+            self._update(number)
 
     def _step(self) -> None:
         self.rewards[:], self.dones[:] = 0, False
@@ -298,14 +299,10 @@ class _InModule(Games):
         self.bailouts = 0
         """Number of choices that the plain form had to make for the module."""
 
-    def _begin(self) -> None:
-        self._begin_with([self.first_seed + number for number in range(self.n)], 0)
+    def _seed(self, game: int) -> int:
+        return self.batch.seed(game)
 
-    def restart(self, game: int) -> None:
-        self._begin_with([self.batch.seed(game) + self.n], game)
-
-    def _begin_with(self, seeds: list[int], first: int) -> None:
-        """Start games with these seeds, from game number ``first`` on."""
+    def _begin(self, seeds: Sequence[int], first: int = 0) -> None:
         for game, seed in enumerate(seeds, first):
             self.batch.longs[self.batch.row(game) // LONG] = signed(seed)
         self._each(1, self._begin_plain, first, first + len(seeds))

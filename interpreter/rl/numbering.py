@@ -16,6 +16,7 @@ from math import prod
 
 from msgspec import Struct
 
+from interpreter.base.lazy import Lazy
 from interpreter.compiler.codegen.shapes import Shapes
 from interpreter.kernel.state import Value
 from interpreter.language.types import INT, BagType, CardHolderType, IntType, TextType, Type
@@ -130,27 +131,18 @@ class Actions:
         self.limits = limits
         self.blocks: list[Block] = []
         self.of: dict[int, tuple[Block, ...]] = {}
-        names: dict[str, None] = {}
-        known: dict[object, Block] = {}
+        known = Lazy[tuple[str, str, tuple[tuple[str, Type], ...]], Block](lambda key: self._add(*key, shapes))
         for index, (_, end) in program.asks.items():
-            ask = end.ask
-            names.setdefault(ask.name)
-            blocks = []
-            for option in ask.options:
-                choices = tuple((choice.name, choice.type) for choice in option.choices)
-                key = ask.name, option.name, choices
-                if key not in known:
-                    known[key] = self._block(*key, shapes)
-                    self.blocks.append(known[key])
-                blocks.append(known[key])
-            self.of[index] = tuple(blocks)
-        self.decisions = tuple(names)
+            name, options = end.ask.name, end.ask.options
+            choices = (tuple((choice.name, choice.type) for choice in option.choices) for option in options)
+            self.of[index] = tuple(known[name, each.name, own] for each, own in zip(options, choices, strict=True))
+        self.decisions = tuple(dict.fromkeys(end.ask.name for _, end in program.asks.values()))
 
     @property
     def count(self) -> int:
         return self.blocks[-1].first + self.blocks[-1].size if self.blocks else 0
 
-    def _block(self, decision: str, name: str, choices: tuple[tuple[str, Type], ...], shapes: Shapes) -> Block:
+    def _add(self, decision: str, name: str, choices: tuple[tuple[str, Type], ...], shapes: Shapes) -> Block:
         digits = []
         for place, (_, type_) in enumerate(choices):
             domain = extent(shapes, type_)
@@ -162,7 +154,8 @@ class Actions:
         ranks = 1 if len(digits) == len(choices) else self.limits.ranks
         block = Block(decision, name, choices, self.count, tuple(digits), ranks)
         if block.size > self.limits.block:
-            return Block(decision, name, choices, self.count, (), min(self.limits.block, 32 * self.limits.ranks))
+            block = Block(decision, name, choices, self.count, (), min(self.limits.block, 32 * self.limits.ranks))
+        self.blocks.append(block)
         return block
 
     def block_of(self, action: int) -> Block:
@@ -236,14 +229,9 @@ class Vector:
         self.size = len(HEAD)
         self.context: dict[int, list[Part]] = {}
         """For each stretch that asks, the parts of its context's values, in order."""
-        known: dict[object, Part] = {}
+        known = Lazy[tuple[str, Type], Part](lambda key: self._add("context", *key, 1))
         for index, (_, end) in program.asks.items():
-            self.context[index] = []
-            for name, value in end.ask.context:
-                type_ = value.type
-                if (name, type_) not in known:
-                    known[name, type_] = self._add("context", name, type_, 1)
-                self.context[index].append(known[name, type_])
+            self.context[index] = [known[name, value.type] for name, value in end.ask.context]
         for name, count in constants.layout.groups:
             if name in LEFT_OUT:
                 continue

@@ -9,6 +9,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from operator import itemgetter
 from statistics import median
 from typing import Literal, TypedDict
 
@@ -143,18 +144,15 @@ def read_report(text: str) -> Report:
 
 def changes(before: Report, now: Report) -> Iterator[Change]:
     """Yield the change of each figure that both reports have, in the order of the second."""
-    known = {_key(row): row for row in before["rows"]}
+    key = itemgetter("ruleset", "players", "policy")
+    known = {key(row): row for row in before["rows"]}
     for row in now["rows"]:
-        old = known.get(_key(row))
+        old = known.get(key(row))
         if old is None:
             continue
         for name, figure in FIGURES.items():
             if name in old["figures"]:
                 yield _change(row, old, name, figure, now["calibration"])
-
-
-def _key(row: RowFigures) -> tuple[object, ...]:
-    return row["ruleset"], row["players"], row["policy"]
 
 
 def _change(row: RowFigures, old: RowFigures, name: str, figure: Figure, calibration: float) -> Change:

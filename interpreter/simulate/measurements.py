@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 
+from interpreter.base.plain_data import grouped
 from interpreter.compiler.codegen.measure_functions import MEASURE, OF_BITS, ROUND, ROUND_BITS, parts_if_any
 from interpreter.compiler.codegen.shapes import NO_NUMBER
 from interpreter.compiler.wasm.driver import KIND
@@ -154,22 +155,19 @@ def _gauges_of(machine: Machine, model: Model) -> Gauges:
     """Return the gauges of each moment and event. Cached, as all games of a table share them."""
     if (cached := _gauges.get(machine)) is not None:
         return cached
-    moments: dict[str, list[_Gauge]] = {}
-    events: dict[str, list[_Gauge]] = {}
     expressions = machine.expressions
-    for measure in model.measures:
-        gauge = _Gauge(
+    gauges = [
+        _Gauge(
             measure,
             tuple((local, expressions.items(items)) for local, items in measure.each),
             expressions.compile(measure.test) if measure.test is not None else None,
             expressions.compile(measure.value),
         )
-        for moment in measure.when:
-            moments.setdefault(moment, []).append(gauge)
-        if measure.event is not None:
-            events.setdefault(measure.event, []).append(gauge)
-    _gauges[machine] = moments, events
-    return moments, events
+        for measure in model.measures
+    ]
+    moments = grouped((moment, gauge) for gauge in gauges for moment in gauge.measure.when)
+    events = grouped((gauge.measure.event, gauge) for gauge in gauges if gauge.measure.event is not None)
+    return _gauges.setdefault(machine, (moments, events))
 
 
 def taken(game: Game) -> dict[str, list[Taken]]:

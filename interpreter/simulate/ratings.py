@@ -46,8 +46,11 @@ def rated(count: int, games: Iterable[Sequence[Pair]]) -> list[Rating]:
     for _ in range(STEPS):
         gradient, hessian = _derivatives(strengths, every, 1.0)
         slopes, curves = _derivatives(strengths, prior, PRIOR)
-        hessian = [list(map(add, row, more)) for row, more in zip(hessian, curves, strict=True)]
-        step = _solved(_anchored(hessian), list(map(add, gradient, slopes)))
+        # with 1 more, the sum of all strengths is fixed, which the likelihood leaves undetermined
+        hessian = [
+            [a + b + 1.0 for a, b in zip(row, more, strict=True)] for row, more in zip(hessian, curves, strict=True)
+        ]
+        step = _solved(hessian, list(map(add, gradient, slopes)))
         largest = max(map(abs, step), default=0.0)
         strengths = [old + new * min(1.0, 2 / max(largest, 1e-300)) for old, new in zip(strengths, step, strict=True)]
         if largest < EXACT:
@@ -73,11 +76,6 @@ def _derivatives(strengths: Sequence[float], pairs: Iterable[Pair], weight: floa
         hessian[a][b] -= value
         hessian[b][a] -= value
     return gradient, hessian
-
-
-def _anchored(matrix: Matrix) -> Matrix:
-    """Return the matrix with the sum of all strengths fixed, which the likelihood leaves undetermined."""
-    return [[value + 1.0 for value in row] for row in matrix]
 
 
 def _solved(matrix: Matrix, right: Sequence[float]) -> list[float]:
@@ -108,8 +106,7 @@ def _errors(strengths: Sequence[float], games: Sequence[Sequence[Pair]], hessian
             if own:
                 for place, other in enumerate(gradient):
                     spread[row][place] += own * other
-    anchored = _anchored(hessian)
-    inverse = [_solved(anchored, [float(row == column) for row in range(size)]) for column in range(size)]
+    inverse = [_solved(hessian, [float(row == column) for row in range(size)]) for column in range(size)]
     variances = (
         sum(column[row] * spread[row][place] * column[place] for row in range(size) for place in range(size))
         for column in inverse

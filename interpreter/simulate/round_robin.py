@@ -50,7 +50,7 @@ class Tournament(Struct, frozen=True):
             for number in numbers:
                 order = orders[number % len(orders)]
                 seed, whole = self.seed + number // len(orders), made(order)
-                for row in played(ruleset, whole.bots, [seed], settings, stopped, whole):
+                for row in played(whole, [seed], settings, stopped):
                     places, unfinished = (row.places, None) if isinstance(row, Row) else ((), row)
                     yield Outcome(number, order, places, unfinished)
 

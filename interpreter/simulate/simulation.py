@@ -98,21 +98,18 @@ def simulate(
 ) -> Iterator[Row]:
     """Play ``games`` games and yield a row for each that ends. Raises :class:`ValueError` for invalid numbers of
     players or settings."""
-    return finished(played(ruleset, bots, range(seed, seed + games), settings))
+    return finished(played(WholeGames(ruleset, bots), range(seed, seed + games), settings))
 
 
 def played(
-    ruleset: Ruleset,
-    bots: Sequence[Bot],
+    whole: WholeGames,
     seeds: Iterable[int],
     settings: Mapping[str, object] | None = None,
     stopped: Callable[[], bool] = bool,
-    whole: WholeGames | None = None,
 ) -> Iterator[Row | Unfinished]:
     """Yield a row for each seed, or what repeats in a game that does not end, until ``stopped`` returns True. A game in
     progress is then abandoned, unless the module plays it."""
     count = len(seeds) if isinstance(seeds, Sized) else 1
-    whole = whole or WholeGames(ruleset, bots)
     for number, seed in enumerate(seeds):
         if stopped():
             return

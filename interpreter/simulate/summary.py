@@ -115,8 +115,7 @@ class Report(Summary):
 def summary(ruleset: Ruleset, bots: Sequence[str], rows: Iterable[Row]) -> Summary:
     """Return the summary of games, like :func:`summed_up`."""
     totals = Totals()
-    for row in rows:
-        totals.add(ruleset.model.measures, row)
+    totals.add(ruleset.model.measures, rows)
     return summed_up(ruleset, bots, totals)
 
 

@@ -135,40 +135,40 @@ class Totals:
         for key, *sums in games.totals():
             self.numbers[reading.head(key)].add(*sums)
 
-    def add(self, measures: Sequence[Measure], row: Row | Unfinished) -> None:
-        """Add one game."""
-        if isinstance(row, Unfinished):
-            self.unfinished.append(row)
-            return
-        self.games += 1
-        self.decisions += row.decisions
-        self.free += row.free
-        self.seconds += row.seconds
-        self.rounds[row.rounds] += 1
-        self.places[row.places] += 1
-        if row.places:
-            for seat, keys in enumerate(row.keys):
+    def add(self, measures: Sequence[Measure], rows: Iterable[Row | Unfinished]) -> None:
+        """Add games one by one."""
+        for row in rows:
+            if isinstance(row, Unfinished):
+                self.unfinished.append(row)
+                continue
+            self.games += 1
+            self.decisions += row.decisions
+            self.free += row.free
+            self.seconds += row.seconds
+            self.rounds[row.rounds] += 1
+            self.places[row.places] += 1
+            for seat, keys in enumerate(row.keys if row.places else ()):
                 for place, value in enumerate(keys):
                     self.keys[seat, place] += value
-        for measure in measures:
-            self.add_taken(measure, row)
+            self.add_taken(measures, row)
 
-    def add_taken(self, measure: Measure, row: Row) -> None:
-        """Add the values of one measure of one game."""
-        is_curve, is_final, is_table = wanted(measure)
-        name, numbers = measure.name, row.taken.get(measure.name, ())
-        if is_curve:
-            for (of, number), value in by_round(measure, numbers).items():
-                self._count((CURVE, name, number, of), value)
-        if is_final:
-            for of, value in final(measure, row).items():
-                self._count((FINAL, name, 0, of), value)
-        if is_table:
-            for of, value in occurrences(measure, row):
-                thing = of if measure.sums else without_seat(measure, of, None)
-                self._count((TABLE, name, _result(measure, of, row), thing), value)
-            for of in {without_seat(measure, taken.of, None) for taken in numbers}:
-                self._count((MET, name, 0, of), None)
+    def add_taken(self, measures: Sequence[Measure], row: Row) -> None:
+        """Add the values of the measures of one game."""
+        for measure in measures:
+            is_curve, is_final, is_table = wanted(measure)
+            name, numbers = measure.name, row.taken.get(measure.name, ())
+            if is_curve:
+                for (of, number), value in by_round(measure, numbers).items():
+                    self._count((CURVE, name, number, of), value)
+            if is_final:
+                for of, value in final(measure, row).items():
+                    self._count((FINAL, name, 0, of), value)
+            if is_table:
+                for of, value in occurrences(measure, row):
+                    thing = of if measure.sums else without_seat(measure, of, None)
+                    self._count((TABLE, name, _result(measure, of, row), thing), value)
+                for of in {without_seat(measure, taken.of, None) for taken in numbers}:
+                    self._count((MET, name, 0, of), None)
 
     def _count(self, head: Head, value: int | None) -> None:
         self.numbers[head].add(1, value is not None, value or 0, value, value, (value or 0) ** 2)
@@ -238,8 +238,7 @@ def totalled(
             if games.is_left_out:
                 last = whole.last(games, seeds[done - 1], start)
                 assert last is not None
-                for measure in measures:
-                    totals.add_taken(measure, last)
+                totals.add_taken(measures, last)
         else:
             try:
                 row = whole.plain_row(seeds[done], settings, stopped)
@@ -250,7 +249,7 @@ def totalled(
             if row is None:
                 break
             done += 1
-            totals.add(measures, row)
+            totals.add(measures, [row])
         if monotonic() - reported > REPORTED:
             yield totals
             totals, reported = Totals(), monotonic()

@@ -117,8 +117,8 @@ def win_shares(question: Question, weights: Mapping[str, int], seeds: Sequence[i
         others = question.others.split(",")
         names = [others[number % len(others)] for number in range(question.players - 1)]
         names.insert(seat, spec)
-        bots = bots_of(",".join(names), ruleset, question.players)
-        rows = played(ruleset, bots, seeds, dict(question.settings), whole=WholeGames(ruleset, bots))
+        whole = WholeGames(ruleset, bots_of(",".join(names), ruleset, question.players))
+        rows = played(whole, seeds, dict(question.settings))
         try:
             shares += [row.share(seat) if isinstance(row, Row) else 0.0 for row in rows]
         except RuleFailure:

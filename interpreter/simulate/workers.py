@@ -74,7 +74,7 @@ class Plan(Struct, frozen=True):
 
     def work(self, given: Ruleset | None = None, /) -> Work[Row | Unfinished]:
         whole, settings = self.whole(given), dict(self.settings)
-        return lambda seeds, stopped: played(whole.ruleset, whole.bots, seeds, settings, stopped, whole)
+        return lambda seeds, stopped: played(whole, seeds, settings, stopped)
 
     def whole(self, given: Ruleset | None) -> WholeGames:
         ruleset = given or self.loaded()

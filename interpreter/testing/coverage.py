@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -24,9 +23,7 @@ from interpreter.reading.ruleset_files import overlays_for, rulesets_of
 from interpreter.reading.statements import Statement, statements_of, unknown_statement
 from interpreter.sections.documents import Waivers
 from interpreter.testing.mutation import prove
-
-if TYPE_CHECKING:
-    from interpreter.testing.suite import Suite
+from interpreter.testing.suite import Suite, suite_of
 
 __all__ = [
     "Coverage",
@@ -136,8 +133,6 @@ def rulebooks_of(
     incomplete. ``tell`` is called with each ruleset. ``suite`` has the scenarios of the shelf. Raises
     :class:`RulesetError` for a ruleset with errors.
     """
-    from interpreter.testing.suite import suite_of
-
     books: dict[str, list[Ruleset]] = {}
     suite = suite or suite_of(shelf=shelf)
     if rulesets is None:
@@ -193,8 +188,6 @@ def cover(
     """Compute the coverage of a rulebook. ``mutate`` also finds the proved statements, which is slow: ``tell`` is
     called with each part that cites some. ``kind`` restricts the coverage to the statements of one kind, counted or
     not. ``suite`` has the scenarios of the shelf."""
-    from interpreter.testing.suite import suite_of
-
     statements = statements_of(shelf)
     counted = tuple(
         s for s in statements.values() if s.book == rulebook and (is_counted(s) if kind is None else s.kind == kind)

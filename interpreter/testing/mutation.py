@@ -7,7 +7,7 @@ statements that it cites.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from typing import TypeVar
@@ -25,23 +25,7 @@ from interpreter.engine.citations import Citation, citations_of
 from interpreter.engine.game import Ruleset
 from interpreter.engine.setup import default_settings, set_up
 from interpreter.language import core, types
-from interpreter.language.model import (
-    CardRow,
-    CheckedRule,
-    CheckedTrigger,
-    GraphDecl,
-    Group,
-    Kind,
-    LinkRow,
-    Model,
-    NodeRow,
-    PlaceRow,
-    Role,
-    RuleBody,
-    RuleLayer,
-    StandingRule,
-    Table,
-)
+from interpreter.language.model import CheckedTrigger, GraphDecl, Group, Kind, Model, RuleBody, RuleLayer, Table
 from interpreter.language.walk import rewritten
 from interpreter.lowering.constants import RuleFailure
 from interpreter.lowering.lower import lower
@@ -55,7 +39,6 @@ from interpreter.testing.suite import Suite
 __all__ = ["Mutant", "mutants_of", "prove"]
 
 T = TypeVar("T")
-R = TypeVar("R", CardRow, NodeRow, LinkRow, PlaceRow)
 
 
 class Mutant(Struct, frozen=True):
@@ -146,14 +129,11 @@ def mutants_of(model: Model, citation: Citation) -> Iterator[Mutant]:
             yield from _of_option(model, model.rules[name].layers[place[0]], place[1])
         case "tables":
             yield from _of_table(model, model.tables[name])
-        case "triggers":
-            yield from _of_trigger(model, model.triggers[name], range(len(model.triggers[name].cases)))
-        case "cases":
+        case "triggers" | "cases":
             yield from _of_trigger(model, model.triggers[name], place)
         case "standing":
             rule = model.standing[name]
-            never = core.Const(False, type=types.BOOL, span=rule.span)
-            yield Mutant("never holds", _with(model, "standing", replace(rule, test=never)))
+            yield Mutant("never holds", _with(model, "standing", name, test=_always(False, rule.span)))
             yield from _of_block(model, rule.procedure)
         case "result":
             yield Mutant("all are equal", replace(model, ranking=()))
@@ -161,7 +141,7 @@ def mutants_of(model: Model, citation: Citation) -> Iterator[Mutant]:
         case section if section in STATE_SECTIONS:
             yield from _of_group(model, model.groups[name])
         case "roles" if model.roles[name].open:
-            yield Mutant("not open", _with(model, "roles", replace(model.roles[name], open=False)))
+            yield Mutant("not open", _with(model, "roles", name, open=False))
         case "tokens":
             yield _more_tokens(model, name)
         case "cards" | "card_rows":
@@ -177,12 +157,14 @@ def mutants_of(model: Model, citation: Citation) -> Iterator[Mutant]:
             yield from _of_graph(model, model.graph)
 
 
-_Declared = CheckedRule | CheckedTrigger | StandingRule | Group | Kind | Role | Table
-
-
-def _with(model: Model, section: str, changed: _Declared) -> Model:
+def _with(model: Model, section: str, name: str, **changes: object) -> Model:
     """Return a model with one declaration of a section changed."""
-    return replace(model, **{section: {**getattr(model, section), changed.name: changed}})
+    declared = getattr(model, section)
+    return replace(model, **{section: {**declared, name: replace(declared[name], **changes)}})
+
+
+def _always(value: bool, span: Span) -> core.Const:
+    return core.Const(value, type=types.BOOL, span=span)
 
 
 # --- rules ------------------------------------------------------------------------------------------------------------
@@ -192,8 +174,8 @@ def _of_layer(model: Model, layer: RuleLayer) -> Iterator[Mutant]:
     for about, body in _bodies(model, layer):
         yield Mutant(about, _with_layer(model, replace(layer, body=body)))
     if layer.layer > 0:
-        never = core.Const(False, type=types.BOOL, span=layer.span)
-        yield Mutant("the layer below answers", _with_layer(model, replace(layer, when=never)))
+        below = replace(layer, when=_always(False, layer.span))
+        yield Mutant("the layer below answers", _with_layer(model, below))
     if layer.when is not None:
         yield Mutant("answers in all cases", _with_layer(model, replace(layer, when=None)))
 
@@ -235,8 +217,7 @@ def _of_part(model: Model, extent: Span) -> Iterator[Mutant]:
 def _bodies(model: Model, layer: RuleLayer) -> Iterator[tuple[str, RuleBody]]:
     if layer.form == "permits":
         yield "permits all", ()
-        never = core.Const(False, type=types.BOOL, span=layer.span)
-        yield "permits nothing", (core.Requirement(never, (), span=layer.span),)
+        yield "permits nothing", (core.Requirement(_always(False, layer.span), (), span=layer.span),)
     elif layer.result == types.NOTHING:
         yield "does nothing", ()
     else:
@@ -250,11 +231,9 @@ def _bodies(model: Model, layer: RuleLayer) -> Iterator[tuple[str, RuleBody]]:
 def _of_line(model: Model, layer: RuleLayer, index: int) -> Iterator[Mutant]:
     lines = layer.requirements
     line = lines[index]
-    permits = (
-        isinstance(line.test, core.Const) and line.test.value is True
-    )  # only there for its citation: it permits everything
-    other = core.Const(not permits, type=types.BOOL, span=line.span)
-    for changed in (replace(line, test=other), *_others(line)):
+    # a line that is only there for its citation permits everything
+    permits = isinstance(line.test, core.Const) and line.test.value is True
+    for changed in (replace(line, test=_always(not permits, line.span)), *_others(line)):
         body = (*lines[:index], changed, *lines[index + 1 :])
         yield Mutant("asks otherwise", _with_layer(model, replace(layer, body=body)))
 
@@ -266,17 +245,14 @@ def _of_option(model: Model, layer: RuleLayer, index: int) -> Iterator[Mutant]:
         body = rewritten(layer.body, lambda node: changed if node is option else node)
         return _with_layer(model, replace(layer, body=body))
 
-    yield Mutant(
-        "is never offered", with_option(replace(option, guard=core.Const(False, type=types.BOOL, span=option.span)))
-    )
+    yield Mutant("is never offered", with_option(replace(option, guard=_always(False, option.span))))
     if option.tests or option.guard is not None:
         yield Mutant("is always offered", with_option(replace(option, tests=(), guard=None)))
 
 
 def _with_layer(model: Model, layer: RuleLayer) -> Model:
-    rule = model.rules[layer.rule]
-    layers = tuple(layer if old.layer == layer.layer else old for old in rule.layers)
-    return _with(model, "rules", replace(rule, layers=layers))
+    layers = tuple(layer if old.layer == layer.layer else old for old in model.rules[layer.rule].layers)
+    return _with(model, "rules", layer.rule, layers=layers)
 
 
 def _defaults(type_: types.Type, model: Model) -> list[Value]:
@@ -317,14 +293,15 @@ def _shifted(node: object, by: int) -> object:
 # --- triggers and standing rules --------------------------------------------------------------------------------------
 
 
-def _of_trigger(model: Model, trigger: CheckedTrigger, cases: Collection[int]) -> Iterator[Mutant]:
+def _of_trigger(model: Model, trigger: CheckedTrigger, place: tuple[int, ...]) -> Iterator[Mutant]:
+    cases = place or range(len(trigger.cases))
     silent = tuple(replace(case, procedure=None) if i in cases else case for i, case in enumerate(trigger.cases))
-    yield Mutant("hears nothing", _with(model, "triggers", replace(trigger, cases=silent)))
+    yield Mutant("hears nothing", _with(model, "triggers", trigger.name, cases=silent))
     is_whole = len(cases) == len(trigger.cases)
     if trigger.test is not None and is_whole:
-        yield Mutant("hears all", _with(model, "triggers", replace(trigger, test=None)))
+        yield Mutant("hears all", _with(model, "triggers", trigger.name, test=None))
     for test in _others(trigger.test) if is_whole else ():
-        yield Mutant("other numbers", _with(model, "triggers", replace(trigger, test=test)))
+        yield Mutant("other numbers", _with(model, "triggers", trigger.name, test=test))
     for procedure in (trigger.cases[index].procedure for index in cases):
         if procedure is not None:
             yield from _of_block(model, procedure)
@@ -332,9 +309,8 @@ def _of_trigger(model: Model, trigger: CheckedTrigger, cases: Collection[int]) -
 
 def _of_block(model: Model, name: str) -> Iterator[Mutant]:
     """Yield mutants with other numbers in a block."""
-    block = model.blocks[name]
-    for body in _others(block.body):
-        yield Mutant("other numbers", replace(model, blocks={**model.blocks, name: replace(block, body=body)}))
+    for body in _others(model.blocks[name].body):
+        yield Mutant("other numbers", _with(model, "blocks", name, body=body))
 
 
 # --- tables and components --------------------------------------------------------------------------------------------
@@ -347,7 +323,7 @@ def _of_table(model: Model, table: Table) -> Iterator[Mutant]:
 
     def mutant(about: str, other: Callable[[Value], Value]) -> Mutant:
         cells = {key: other(value) for key, value in table.cells.items()}
-        return Mutant(about, _with(model, "tables", replace(table, cells=cells)))
+        return Mutant(about, _with(model, "tables", table.name, cells=cells))
 
     yield mutant("larger cells", lambda value: _other_cell(value, 1, members))
     yield mutant("smaller cells", lambda value: _other_cell(value, -1, members))
@@ -366,7 +342,7 @@ def _other_cell(value: Value, by: int, members: int = 0) -> Value:
 
 def _of_group(model: Model, group: Group) -> Iterator[Mutant]:
     def mutant(about: str, **changes: object) -> Mutant:
-        return Mutant(about, _with(model, "groups", replace(group, **changes)))
+        return Mutant(about, _with(model, "groups", group.name, **changes))
 
     if group.start is not None and (start := _other_start(group.start, group.type, model)) != group.start:
         yield mutant("starts otherwise", start=start)
@@ -387,7 +363,7 @@ def _of_group(model: Model, group: Group) -> Iterator[Mutant]:
     if group.spaces is not None:
         table = model.tables[group.spaces]  # its last keys are the prices of the spaces
         cells = {(*key[:-1], key[-1] + 1): value for key, value in table.cells.items()}
-        yield Mutant("other spaces", _with(model, "tables", replace(table, cells=cells)))
+        yield Mutant("other spaces", _with(model, "tables", table.name, cells=cells))
 
 
 def _other_start(start: core.Expression, type_: types.Type, model: Model) -> core.Expression:
@@ -402,9 +378,8 @@ def _other_start(start: core.Expression, type_: types.Type, model: Model) -> cor
 
 
 def _more_tokens(model: Model, name: str) -> Mutant:
-    kind = model.kinds[name]
-    totals = tuple(total and total + 1 for total in kind.totals or ())
-    return Mutant("one more of each", _with(model, "kinds", replace(kind, totals=totals)))
+    totals = tuple(total and total + 1 for total in model.kinds[name].totals or ())
+    return Mutant("one more of each", _with(model, "kinds", name, totals=totals))
 
 
 def _of_cards(model: Model, kind: str) -> Iterator[Mutant]:
@@ -430,17 +405,19 @@ def _other_cards(model: Model, name: str, form: type[types.Type]) -> Model:
     sets."""
     kind = model.card_kinds[name]
     columns = {key: type_ for key, type_ in kind.columns.items() if key != kind.key and isinstance(type_, form)}
-    return replace(model, cards=[_other_row(model, row, columns) if row.kind == name else row for row in model.cards])
+    cards = [
+        replace(row, values=_other_values(model, row.values, columns)) if row.kind == name else row
+        for row in model.cards
+    ]
+    return replace(model, cards=cards)
 
 
-def _other_row(model: Model, row: R, attributes: Mapping[str, types.Type]) -> R:
-    """Return a row with other values of some attributes."""
+def _other_values(model: Model, values: Mapping[str, Value], attributes: Mapping[str, types.Type]) -> dict[str, Value]:
+    """Return the values of a row with other ones of some attributes."""
     members = {
         key: len(model.values(type_)) if isinstance(type_, types.KindType) else 0 for key, type_ in attributes.items()
     }
-    values = row.values.items()
-    other = {key: _other_cell(value, 1, members[key]) if key in attributes else value for key, value in values}
-    return replace(row, values=other)
+    return {key: _other_cell(value, 1, members[key]) if key in attributes else value for key, value in values.items()}
 
 
 def _of_kind(model: Model, kind: Kind) -> Iterator[Mutant]:
@@ -486,5 +463,8 @@ def _of_graph(model: Model, graph: GraphDecl, kind: str = "") -> Iterator[Mutant
             if _is_of(type_, kind) or (
                 not kind and isinstance(type_, types.IntType | types.KindType | types.BoolType | types.SetType)
             ):
-                rows = [_other_row(model, row, {attribute: type_}) for row in getattr(graph, section)]
+                rows = [
+                    replace(row, values=_other_values(model, row.values, {attribute: type_}))
+                    for row in getattr(graph, section)
+                ]
                 yield Mutant(f"other {section}", replace(model, graph=replace(graph, **{section: rows})))

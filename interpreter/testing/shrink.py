@@ -8,19 +8,19 @@ it starts at the first phase of the game.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from time import monotonic
 from typing import TypeVar
 
 from msgspec.structs import replace
 
 from interpreter.testing.openings import bound, later_starts
-from interpreter.testing.recording import Written, file_with
+from interpreter.testing.recording import Written
 from interpreter.testing.running import run_scenario
 from interpreter.testing.soundness import PHASE
 from interpreter.testing.verify import Finding
 
-__all__ = ["file_of", "shrink"]
+__all__ = ["shrink"]
 
 SECONDS = 30.0
 """Time limit for shrinking a finding, in seconds."""
@@ -29,11 +29,6 @@ LEFT_OUT = ("copies", "forms", "told")
 
 T = TypeVar("T")
 _PLAIN = re.compile(r"(?!(?i:true|false|null|yes|no|on|off|y|n)$)[A-Za-zÀ-ž_][\wÀ-ž /'.-]*(?<! )")
-
-
-def file_of(id: str, scenarios: Sequence[str]) -> str:
-    """Return the text of a scenario file."""
-    return file_with("", id, "\n".join(scenarios))
 
 
 def shrink(finding: Finding, seconds: float = SECONDS) -> str | None:
@@ -57,11 +52,7 @@ def shrink(finding: Finding, seconds: float = SECONDS) -> str | None:
             draft = shorter
     for part in ("choices", "given", "settings"):
         draft = without(draft, part)
-    return _text(draft, finding.trouble.message)
-
-
-def _text(draft: Written, name: str) -> str:
-    return replace(draft, seed=draft.seed or None).text(name, _PLAIN)
+    return replace(draft, seed=draft.seed or None).text(finding.trouble.message, _PLAIN)
 
 
 def _drafts(finding: Finding) -> Iterator[Written]:

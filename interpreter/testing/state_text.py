@@ -132,10 +132,9 @@ def _pieces(first: Game, then: Game, holders: list[Holder]) -> Iterator[str]:
     model, layout = first.ruleset.model, first.machine.constants.layout
     for place, cell in enumerate(layout.cells("piece") if "piece" in layout.base else ()):
         old, new = first.state.cells[cell], then.state.cells[cell]
-        if old == new or old is not None:
+        if old is not None or new is None:
             continue
         owner, piece = new // len(model.pieces), model.pieces[new % len(model.pieces)]
         stocks = [n for g, _, n in holders if g.type == StockType(piece) and n.startswith(f"seats[{owner}].")]
-        if not stocks:
-            continue
-        yield f"move 1 from {stocks[0]} to {literal(first.table.names, place, PLACE)}"
+        if stocks:
+            yield f"move 1 from {stocks[0]} to {literal(first.table.names, place, PLACE)}"

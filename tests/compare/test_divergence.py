@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from msgspec.structs import replace
 
 from interpreter.base.source import NOWHERE
+from interpreter.base.stepwise import at_once
 from interpreter.bots.planless import RandomBot
 from interpreter.bots.registry import bots_of
 from interpreter.cli.main import cli
@@ -49,9 +50,15 @@ def compared(ruleset: Ruleset) -> Comparison:
     return differences(Compared(load(ROOT / "pebbles" / "pebbles.yaml")), Compared(ruleset))
 
 
+def parting_of(lock: LockStep, seed: int) -> Parting:
+    parting = at_once(lock.steps(seed))
+    assert parting is not None
+    return parting
+
+
 def parted(ruleset: Ruleset, games: int = 3) -> list[Parting]:
     lock = LockStep(compared(ruleset), BOTS)
-    return [lock.play(seed) for seed in range(1, games + 1)]
+    return [parting_of(lock, seed) for seed in range(1, games + 1)]
 
 
 def test_the_first_decision_that_differs_and_what_made_it(tmp_path: Path) -> None:
@@ -63,7 +70,7 @@ def test_the_first_decision_that_differs_and_what_made_it(tmp_path: Path) -> Non
 
 def test_decisions_that_differ_are_told_by_their_prompts() -> None:
     a, b = load("germany-2004"), load("bsw-germany")
-    found = LockStep(differences(Compared(a), Compared(b), players=3), [RandomBot()] * 3).play(1)
+    found = parting_of(LockStep(differences(Compared(a), Compared(b), players=3), [RandomBot()] * 3), 1)
     assert re.fullmatch(r"player \d: bid more than \d+ for plant \d+, or pass", found.a), found
 
 
@@ -88,10 +95,10 @@ def test_the_last_choices_tell_the_cause_that_whole_games_tell(
         return exercised(*given)
 
     monkeypatch.setattr(LockStep, "_exercised", heard)
-    found = [lock.play(seed) for seed in range(seeds)]
+    found = [parting_of(lock, seed) for seed in range(seeds)]
     assert any(starts), "no game was cut short"
     monkeypatch.setattr(LockStep, "_exercised", lambda lock, line, choices, _: exercised(lock, line, choices, 0))
-    assert found == [lock.play(seed) for seed in range(seeds)]
+    assert found == [parting_of(lock, seed) for seed in range(seeds)]
 
 
 def test_what_lies_there_at_first_is_no_rule(tmp_path: Path) -> None:

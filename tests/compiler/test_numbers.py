@@ -51,7 +51,7 @@ def test_both_forms_measure_the_same(name: str) -> None:
     bots = bots_of("random", rules, players)
     runner = rules.table(players, rules.settings({})).runner
     runner.plain = True
-    plain = list(finished(played(rules, bots, range(GAMES))))
+    plain = list(finished(played(WholeGames(rules, bots), range(GAMES))))
     runner.plain = False
     whole = WholeGames(rules, bots)
     module = [row for seed in range(GAMES) if (row := whole.row(seed)) is not None]

@@ -20,10 +20,9 @@ from interpreter.editor.navigation import Answers
 from interpreter.editor.workspace import Desk
 from interpreter.engine.game import Game, Ruleset
 from interpreter.loading.load import load
-from interpreter.testing.recording import Recording, Written, read_text
+from interpreter.testing.recording import Recording, Written, file_with, read_text
 from interpreter.testing.running import run_scenario
 from interpreter.testing.scenarios import check_scenario
-from interpreter.testing.shrink import file_of
 from interpreter.testing.state_text import holders_of, lines_to
 from interpreter.testing.verify import Played, verify
 
@@ -197,7 +196,7 @@ def test_a_scenario_states_all_of_it(ruleset: Ruleset) -> None:
     recording = Recording(first.clone())
     recording.game.state.cells = game.state.cells
     draft = Written("holders", 2, (), (), 5, tuple(lines_to(first, game)), "act", then=tuple(recording.changes()))
-    (scenario,) = read_text(file_of("holders/all", [draft.text("all")]), Path("all.yaml"))
+    (scenario,) = read_text(file_with("", "holders/all", draft.text("all")), Path("all.yaml"))
     checked, errors = check_scenario(scenario, ruleset)
     assert not errors
     assert checked is not None

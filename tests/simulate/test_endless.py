@@ -102,7 +102,7 @@ def test_a_game_that_goes_in_circles_is_noticed(tmp_path: Path, repeats: str) ->
 def test_a_long_game_in_which_something_changes_goes_on(tmp_path: Path) -> None:
     """In both forms, with the same result: the module leaves such games to the other loop."""
     ruleset = loaded(write(tmp_path, "choose act by seats[0]:\n  go:\n    amount += 1\nif amount > 1200:\n  end game"))
-    rows = list(played(ruleset, bots_of("random", ruleset, 2), range(3)))
+    rows = list(played(WholeGames(ruleset, bots_of("random", ruleset, 2)), range(3)))
     assert [row.rounds for row in rows if isinstance(row, Row)] == [1200] * 3
 
 
@@ -145,7 +145,7 @@ def test_a_failing_rule_names_its_round(tmp_path: Path, call: Call) -> None:
 def test_rows_and_totals_leave_them_out(game: Path) -> None:
     ruleset = loaded(game)
     bots = bots_of("random", ruleset, 2)
-    found = list(played(ruleset, bots, SEEDS))
+    found = list(played(WholeGames(ruleset, bots), SEEDS))
     assert [row.seed for row in found if isinstance(row, Unfinished)] == ENDLESS
     totals = Totals()
     for part in totalled(WholeGames(ruleset, bots), SEEDS):

@@ -17,9 +17,10 @@ from interpreter.engine.game import Game, Ruleset
 from interpreter.loading.load import load
 from interpreter.reading.files import Shelf, read_document
 from interpreter.testing import soundness
+from interpreter.testing.recording import file_with
 from interpreter.testing.running import Outcome, run_scenario
 from interpreter.testing.scenarios import check_scenario, read_scenarios
-from interpreter.testing.shrink import file_of, shrink
+from interpreter.testing.shrink import shrink
 from interpreter.testing.verify import Finding, Played, verify
 from tests.support import ENVELOPES
 
@@ -213,7 +214,7 @@ def found(shelf: Shelf, fault: Fault) -> tuple[Finding, Ruleset, Ruleset]:
 
 
 def outcome(text: str, ruleset: Ruleset) -> Outcome:
-    document, _ = read_document(SourceFile("found", file_of("found/it", [text])), Path("found"))
+    document, _ = read_document(SourceFile("found", file_with("", "found/it", text)), Path("found"))
     assert document is not None
     (scenario,), diagnostics = read_scenarios(document)
     played = ruleset.for_players(scenario.keys.players or 0)

@@ -157,19 +157,12 @@ def _compared(kept: Report, data: Report, differences: Sequence[Change]) -> None
         say("nothing was compared")
         return
     rows = [
-        (
-            change.ruleset,
-            change.players,
-            FIGURES[change.figure].title,
-            change.before,
-            change.now,
-            change.percent,
-            "worse" if change.worse else "",
-        )
-        for change in differences
+        (each.ruleset, each.players, FIGURES[each.figure].title, each.before, each.now, each.percent, each.worse)
+        for each in differences
     ]
-    before, now = Column("before", _number), Column("now", _number)
-    tell(Grid(("ruleset", "players", "figure", before, now, Column("change", lambda each: f"{each:.1f}%"), ""), rows))
+    before, now, change = Column("before", _number), Column("now", _number), Column("change", "{:.1f}%".format)
+    is_worse = Column("", lambda worse: "worse" if worse else "")
+    tell(Grid(("ruleset", "players", "figure", before, now, change, is_worse), rows))
     worse = sum(change.worse for change in differences)
     say(f"{worse} of {len(differences)} figures worse by more than {LIMIT:.0f} %")
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,27 +82,34 @@ def command(
       regelwerk new overlay short --for goofspiel
       regelwerk new edition house-rules --for germany-2018
     """
-    from interpreter.authoring.creation import board_of, create
+    from interpreter.authoring.creation import NotCreated, board_of, create, parts_of, shelf_with
 
     kind = kind or _prompted("Kind", type=click.Choice(KINDS), missing="KIND")
     name = name or _prompted("Name (lower-case letters, digits, `-`)", missing="NAME")
-    family, name = _parts(kind, name)
+    with wrong_value("NAME"):
+        family, name = parts_of(kind, name)
     title = _title(title, name)
     root = folder or _folder()
-    if family is not None:
-        _check_family(family, root)
+    shelf = shelf_with(root)
+    families = shelf.ids("family")
+    if family is not None and family not in families:
+        refused(f"unknown family `{family}`{did_you_mean(family, families)}")
     if kind == "game" and base is not None:
         raise click.UsageError("--for goes with a map, an overlay or an edition, not with a game")
     if kind != "map" and sources:
         raise click.UsageError("--from goes with a map")
     if region_size is not None and not sources:
         raise click.UsageError("--region-size goes with --from")
-    ruleset = _ruleset(base, family, root) if kind != "game" else None
+    ruleset = _ruleset(base, family, shelf) if kind != "game" else None
     for source in sources:
         options.suffix_of(source, *FORMATS)
-    with _refused():
+    try:
         board = board_of(sources, ruleset)
         created = create(kind, name, title, root, ruleset, board, region_size, shown=relative)
+    except NotCreated as error:
+        if error.diagnostics:
+            notice("\n".join(rendered(error.diagnostics)))
+        refused(str(error))
     files, runs = created.files, created.rulesets
     if created.diagnostics:
         notice("\n".join(rendered(created.diagnostics)))
@@ -120,7 +125,7 @@ def command(
         places["ruleset"] = runs[0].stem if is_near else relative(runs[0])
     say()
     say("Next:")
-    say_lines(f"  {line}" for line in _commands(kind, files, places, root, ruleset))
+    say_lines(f"  {line}" for line in _commands(kind, files, places, shelf, root, ruleset))
 
 
 # --- input
@@ -138,13 +143,6 @@ def _is_interactive() -> bool:
     return sys.stdin.isatty()
 
 
-def _parts(kind: str, name: str) -> tuple[str | None, str]:
-    from interpreter.authoring.creation import parts_of
-
-    with wrong_value("NAME"):
-        return parts_of(kind, name)
-
-
 def _title(title: str | None, name: str) -> str:
     from interpreter.authoring.creation import title_of
 
@@ -159,17 +157,10 @@ def _folder() -> Path:
     return Path(own[0]) if own else Path("rulesets") if Path("rulesets").is_dir() else Path()
 
 
-def _check_family(family: str, root: Path) -> None:
-    known = _shelf(root).ids("family")
-    if family not in known:
-        refused(f"unknown family `{family}`{did_you_mean(family, known)}")
-
-
-def _ruleset(base: str | None, family: str | None, root: Path) -> Ruleset:
+def _ruleset(base: str | None, family: str | None, shelf: Shelf) -> Ruleset:
     from interpreter.loading.load import load
     from interpreter.reading.ruleset_files import rulesets_of
 
-    shelf = _shelf(root)
     if base is None:
         known = [each.id for each in rulesets_of(shelf) if family in (None, word(each.head.family))]
         if not known:
@@ -185,32 +176,15 @@ def _ruleset(base: str | None, family: str | None, root: Path) -> Ruleset:
     return ruleset
 
 
-def _shelf(root: Path) -> Shelf:
-    from interpreter.authoring.creation import shelf_with
-
-    return shelf_with(root)
-
-
-@contextmanager
-def _refused() -> Iterator[None]:
-    """Report why nothing was created."""
-    from interpreter.authoring.creation import NotCreated
-
-    try:
-        yield
-    except NotCreated as error:
-        if error.diagnostics:
-            notice("\n".join(rendered(error.diagnostics)))
-        refused(str(error))
-
-
 # --- next steps
 
 
-def _commands(kind: str, files: list[NewFile], places: dict[str, str], root: Path, base: Ruleset | None) -> list[str]:
+def _commands(
+    kind: str, files: list[NewFile], places: dict[str, str], shelf: Shelf, root: Path, base: Ruleset | None
+) -> list[str]:
     first = relative(root / files[0].place)
     if kind == "overlay" and base is not None:
-        name = relative(base.document.address) if _is_elsewhere(base, root) else base.id
+        name = base.id if shelf.find("ruleset", base.id) is not None else relative(base.document.address)
         run = f"regelwerk run {name} --with {files[0].id if _is_known(root) else first}"
         lines = [f"regelwerk validate {first}", run]
     else:
@@ -218,11 +192,6 @@ def _commands(kind: str, files: list[NewFile], places: dict[str, str], root: Pat
     if kind == "game":
         lines += [f"regelwerk play {places['ruleset']}", f"regelwerk test {places['scenarios']}"]
     return [*lines, f"edit {first}, then: regelwerk fmt {first}"]
-
-
-def _is_elsewhere(base: Ruleset, root: Path) -> bool:
-    """Return whether a ruleset is found by its path alone."""
-    return _shelf(root).find("ruleset", base.id) is None
 
 
 def _is_known(root: Path) -> bool:

@@ -52,8 +52,7 @@ def command(request: options.Request, seat: int, verbose: bool, language: str) -
 
     saved = request.kept_game()
     if saved is not None:
-        ruleset = saved.ruleset
-        setup = options.Setup(ruleset, (), saved.table.seats, saved.origin["seed"], {})
+        setup = options.Setup(saved.ruleset, (), saved.table.seats, saved.origin["seed"], {})
     else:
         setup = request.setup()
     loaded, number = setup.ruleset, setup.players

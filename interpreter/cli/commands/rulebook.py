@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from interpreter.base.plurals import counted
 from interpreter.cli import options
 from interpreter.cli.failures import refused_for
 from interpreter.cli.output import write_page
-
-if TYPE_CHECKING:
-    from interpreter.pages.page import Page
+from interpreter.pages.page import Page
 
 __all__ = ["command"]
 

@@ -226,12 +226,7 @@ def _play(
     from interpreter.simulate.workers import Sums, WorkersLost, shared
 
     totals, lost = Totals(), None
-
-    def add(rows: Sequence[Row | Unfinished]) -> None:
-        for row in rows:
-            totals.add(ruleset.model.measures, row)
-
-    add(done)
+    totals.add(ruleset.model.measures, done)
     with interruptible() as stopped, counting("games", len(seeds) + len(done), len(done)) as tell:
         try:
             if journal is None:
@@ -243,7 +238,7 @@ def _play(
                 for more in shared(plan, ruleset, seeds, *crew, stopped):
                     done.extend(more)
                     journal.add(more)
-                    add(more)
+                    totals.add(ruleset.model.measures, more)
                     tell(len(more))
         except (WorkersLost, Unavailable) as error:
             lost = str(error)

@@ -68,14 +68,9 @@ def own_files() -> tuple[str, ...]:
 
 
 def _check(
-    targets: Sequence[str],
-    request: options.Request,
-    trees: Trees | None = None,
-    *,
-    again: bool = False,
-    skipped: Sequence[str] = (),
+    targets: Sequence[str], request: options.Request, trees: Trees | None = None, skipped: Sequence[str] = ()
 ) -> int:
-    """Report all diagnostics and return the number of errors."""
+    """Report all diagnostics and return the number of errors. With ``trees``, files are checked again and again."""
     from interpreter.authoring.validation import validate
 
     with naming("checking") as tell:
@@ -92,7 +87,7 @@ def _check(
             "warnings": len(diagnostics) - errors,
             "diagnostics": few(diagnostics),
         }
-        as_json(data, compact=again)
+        as_json(data, compact=trees is not None)
     elif request.output == "github":
         annotate(diagnostics, validation.paths)
     else:
@@ -113,7 +108,7 @@ def _watch(targets: Sequence[str], request: options.Request) -> None:
         started = time.perf_counter()
         if sys.stdout.isatty():
             click.clear()
-        _check(targets, request, trees, again=True)
+        _check(targets, request, trees)
         took = time.perf_counter() - started
         if request.output == "text":
             say(f"{time.strftime('%H:%M:%S')}, {took:.2f} s; checks again when you save a file; Ctrl-C ends")

@@ -178,9 +178,10 @@ def _data(finding: Finding, scenario: str | None) -> dict[str, object]:
 
 def _write(folder: Path, ruleset: Ruleset, scenarios: list[str]) -> Path:
     """Write the scenarios to a new file in the folder, with unique names, and return its path."""
-    from interpreter.testing.shrink import file_of
+    from interpreter.testing.recording import file_with
 
     folder.mkdir(parents=True, exist_ok=True)
     path = next(p for n in count(1) if not (p := folder / f"verify-{ruleset.id}-{n}.yaml").exists())
-    path.write_text(file_of(f"{ruleset.composition.family}/{path.stem}", scenarios), encoding="utf-8")
+    text = file_with("", f"{ruleset.composition.family}/{path.stem}", "\n".join(scenarios))
+    path.write_text(text, encoding="utf-8")
     return path
