@@ -63,7 +63,8 @@ def play(served: Served, live: Live, players: list[Player], bots: str, most: int
         game.apply(choice)
         done += 1
         if done % 25 == 0:
-            assert game.digest() == served.within(live.game.digest)
+            # the table may be ahead by a forced choice
+            assert game.digest() == served.within(lambda made=len(game.choices): live.at(made).digest())
     until(lambda: (live.game.choices, live.game.is_over) == (game.choices, game.is_over))
     for player in players:
         assert player.wrong == []
