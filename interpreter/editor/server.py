@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -128,10 +128,13 @@ class _AtPlace(Protocol):
 
 class Session:
     """Session of an editor: its desk, the running check of each file, and the published diagnostics. ``told`` is called
-    when diagnostics are published, and with a file when those in one of its rulesets are, and later those in all."""
+    when diagnostics are published, and with a file when those in one of its rulesets are, and later those in all; the
+    others wait for ``between``."""
 
-    def __init__(self, server: LanguageServer, told: Callable[[Path | None], object]) -> None:
-        self.server, self.told = server, told
+    def __init__(
+        self, server: LanguageServer, told: Callable[[Path | None], object], between: Callable[[], Awaitable[None]]
+    ) -> None:
+        self.server, self.told, self.between = server, told, between
         self.desk = Desk()
         self.answers = Answers(self.desk)
         self.checks: dict[Path, asyncio.Task[None]] = {}
@@ -177,6 +180,7 @@ class Session:
             self._show(diagnostics)
             if step == 1:
                 self.told(path)
+                await self.between()
             await asyncio.sleep(0.001)
         self.told(path)
         self._refresh()
@@ -289,10 +293,14 @@ class Session:
         return None if written is None else list(_line_edits(file.text, written))
 
 
-def make_session(version: str, told: Callable[[Path | None], object] = lambda path: None) -> Session:
+def make_session(
+    version: str,
+    told: Callable[[Path | None], object] = lambda path: None,
+    between: Callable[[], Awaitable[None]] = lambda: asyncio.sleep(0),
+) -> Session:
     """Return a session whose server has all features registered and no streams."""
     server = LanguageServer("regelwerk", version, text_document_sync_kind=lsp.TextDocumentSyncKind.Full)
-    session = Session(server, told)
+    session = Session(server, told, between)
     logging.getLogger(JsonRPCProtocol.__module__).addFilter(_is_failure)
     answers: dict[str, tuple[Callable[..., object], object]] = {
         lsp.TEXT_DOCUMENT_DID_OPEN: (session.opened, None),

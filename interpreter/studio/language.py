@@ -2,7 +2,7 @@
 
 Each open page has a session with a server of its own. A message is looked at before the server gets it: it may name
 only files below the author's folder and shipped ones. What the page shows of the open file and of all problems comes
-as HTML, in the event ``shown``.
+as HTML, in events ``shown``: first all problems, then the rest, after the pane that waits for the former.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ PAGES.globals |= {each.__name__: each for each in (counted, hints, lenses, posit
 
 MOST_SESSIONS, MOST_WAITING = 16, 4_000
 """Most open pages, and most messages that wait for a page that does not listen."""
+AHEAD = 0.1
+"""Seconds in which a page that has been told something asks for what follows from it."""
 _NAMES_FILES = ("uri", "Uri", "rootPath")
 """Ends of the keys whose values the server takes for files."""
 
@@ -43,8 +45,9 @@ _NAMES_FILES = ("uri", "Uri", "rootPath")
 class Session:
     """A server, its messages that no page has fetched yet, and what is to be shown."""
 
-    def __init__(self, id: str, workbench: Workbench) -> None:
-        self.id, self.workbench, self.editing = id, workbench, make_session("studio", self._told)
+    def __init__(self, id: str, workbench: Workbench, loading: asyncio.Lock) -> None:
+        self.id, self.workbench, self._loading = id, workbench, loading
+        self.editing = make_session("studio", self._told, self.after_panes)
         self.editing.server.protocol.set_writer(self, include_headers=False)
         self.waiting: deque[bytes] = deque(maxlen=MOST_WAITING)
         self.unseen: set[Path | None] = set()
@@ -67,6 +70,12 @@ class Session:
         if message.get("method") != "exit":  # with which a server would end its process
             protocol.handle_message(protocol.structure_message(message))
 
+    async def after_panes(self) -> None:
+        """Let the page ask for a pane that it needs now, and wait until the ruleset is loaded for it."""
+        await asyncio.sleep(AHEAD)
+        async with self._loading:
+            pass
+
     # --- what the page shows, and edits
 
     @property
@@ -80,17 +89,23 @@ class Session:
         self.unseen.add(path)
         self.news.set()
 
-    def shown(self) -> str:
-        """Return as JSON what is known of the open file, and all problems: pieces of the page, and kinds of words."""
+    def problems(self) -> tuple[bytes, bool]:
+        """Return the event with all problems, and whether the open file was checked."""
         path, is_checked = self.path, self.path in self.unseen
         self.unseen.clear()
         self.fixes.clear()
-        names = PIECES if is_checked else PIECES[:1]
-        pieces = {name: PAGES.get_template(f"{name}.html").render(session=self, path=path) for name in names}
-        words = tokens(self.editing.answers, path) if is_checked else ()
+        return self._event(path, PIECES[:1], checked=is_checked), is_checked
+
+    def beside(self) -> bytes:
+        """Return the event with what is known of the open file: pieces of the page, and kinds of words."""
+        path, words = self.path, tokens(self.editing.answers, self.path)
         ends = ((position_of(span.file, span.start), position_of(span.file, span.end), kind) for span, kind, _ in words)
         marks = [(start.line, start.character, end.character, kind) for start, end, kind in ends]
-        return json_of({"uri": uri_of(path), "checked": is_checked, "pieces": pieces, "marks": marks})
+        return self._event(path, PIECES[1:], marks=marks)
+
+    def _event(self, path: Path, pieces: Iterable[str], **more: Json) -> bytes:
+        html = {each: PAGES.get_template(f"{each}.html").render(session=self, path=path) for each in pieces}
+        return f"event: shown\ndata: {json_of({'uri': uri_of(path), 'pieces': html, **more})}\n\n".encode()
 
     def fixes_of(self, diagnostic: Diagnostic) -> Iterator[tuple[str, str]]:
         """Yield keys and titles of the fixes that change only files of the author. Equal fixes have equal keys."""
@@ -116,8 +131,8 @@ class Session:
 class Sessions:
     """The sessions of all open pages, by the names that the pages gave themselves."""
 
-    def __init__(self, workbench: Workbench) -> None:
-        self.workbench = workbench
+    def __init__(self, workbench: Workbench, loading: asyncio.Lock) -> None:
+        self.workbench, self._loading = workbench, loading
         self._sessions: dict[str, Session] = {}
 
     def session(self, id: str) -> Session:
@@ -126,7 +141,7 @@ class Sessions:
             if len(self._sessions) >= MOST_SESSIONS:
                 oldest = min(self._sessions, key=lambda each: self._sessions[each].last)
                 self._sessions.pop(oldest).news.set()
-            self._sessions[id] = Session(id, self.workbench)
+            self._sessions[id] = Session(id, self.workbench, self._loading)
         return self._sessions[id]
 
     def receive(self, session: Session, text: str) -> None:
@@ -163,7 +178,12 @@ class Sessions:
             while session.waiting:
                 yield b"data: %b\n\n" % session.waiting.popleft()
             if session.unseen and session.editing.desk.texts:
-                yield f"event: shown\ndata: {session.shown()}\n\n".encode()
+                told, is_checked = session.problems()
+                yield told
+                if is_checked:
+                    await session.after_panes()
+                    if session.editing.desk.texts:
+                        yield session.beside()
             session.last = monotonic()
             session.news.clear()
             try:

@@ -166,7 +166,7 @@ class _Site:
 
     def __init__(self, workbench: Workbench, hall: Hall) -> None:
         self.workbench, self.hall = workbench, hall
-        self.sessions = Sessions(workbench)
+        self.sessions = Sessions(workbench, hall.loading)
         hall.leaving.append(self.sessions.close)
 
     # --- the page

@@ -328,6 +328,7 @@ def test_names_are_renamed_and_errors_mended_where_the_texts_are_still_the_same(
         told = next(each for each in page.events() if each.get("checked"))
         assert told["uri"] == uri
         assert told["pieces"]["problems"].startswith("<h2>No ")
+        told = next(each for each in page.events() if "marks" in each)
         assert ">prepare</a>" in told["pieces"]["outline"]
         assert 'class="hint"' in told["pieces"]["beside"]
         assert [5, 0, len("family"), "property"] in told["marks"]

@@ -74,12 +74,11 @@ function problemOf({ dataset: { at, end }, className: severity, children }) {
 function tell({ uri, checked, pieces, marks }) {
   if (uri !== open.uri) return;
   for (const [id, html] of Object.entries(pieces)) $(`#${id}`).innerHTML = html;
+  const found = marks && [...[...$("#beside").content.children].map(pieceOf), ...marks.flatMap(markOf)];
+  if (found) return view.dispatch({ effects: draw.of(Decoration.set(found, true)) });
   view.dispatch(cm.setDiagnostics(view.state, $$("#problems [data-at]").map(problemOf)));
   if ($("#problems .error")) happened("error");
-  if (!checked) return;
-  const found = [...[...$("#beside").content.children].map(pieceOf), ...marks.flatMap(markOf)];
-  view.dispatch({ effects: draw.of(Decoration.set(found, true)) });
-  settle("checked");
+  if (checked) settle("checked");
 }
 const mend = () => $(`#problems [data-at^="[${position().line},"] .fix`)?.click() ?? true; // the first of the line
 
