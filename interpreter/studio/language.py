@@ -54,6 +54,9 @@ class Session:
         self.fixes: dict[str, list[tuple[Path, Edit]]] = {}
         """Edits of the quick fixes that the page shows, by their keys."""
         self.news = asyncio.Event()
+        self.later: asyncio.Task[None] | None = None
+        self.is_due = False
+        """Whether what stands beside the text is to be told."""
         self.listener = 0
         self.last = monotonic()
 
@@ -75,6 +78,12 @@ class Session:
         await asyncio.sleep(AHEAD)
         async with self._loading:
             pass
+
+    async def tell_later(self) -> None:
+        """Let what stands beside the text be told, after panes; messages go on meanwhile."""
+        await self.after_panes()
+        self.is_due = True
+        self.news.set()
 
     # --- what the page shows, and edits
 
@@ -175,17 +184,18 @@ class Sessions:
         session.news.set()
         yield f"event: begin\ndata: {json_of(listener == 1)}\n\n".encode()
         while self._sessions.get(session.id) is session and session.listener == listener:
+            session.news.clear()  # what comes while something is told wakes this again
             while session.waiting:
                 yield b"data: %b\n\n" % session.waiting.popleft()
             if session.unseen and session.editing.desk.texts:
                 told, is_checked = session.problems()
                 yield told
                 if is_checked:
-                    await session.after_panes()
-                    if session.editing.desk.texts:
-                        yield session.beside()
+                    session.later = asyncio.create_task(session.tell_later())
+            if session.is_due and session.editing.desk.texts:
+                session.is_due = False
+                yield session.beside()
             session.last = monotonic()
-            session.news.clear()
             try:
                 await asyncio.wait_for(session.news.wait(), BEAT)
             except TimeoutError:

@@ -93,7 +93,7 @@ def test_a_map_is_written_checked_and_kept_without_a_server(visit: Visit, folder
     studio.locator("#problems li.error", has_text="nonsense").wait_for()
     studio.locator("#saved", has_text="saved").wait_for()
     assert sum(path.stat().st_size for path in (folder / "some" / "studio").rglob("*") if path.is_file()) < MOST_BYTES
-    page.wait_for_timeout(1_500)  # files reach the disk a moment later
+    page.wait_for_timeout(5_000)  # files reach the disk a moment later, when Python has told what it found
     page.close()
 
     visit.context.set_offline(True)
