@@ -37,7 +37,7 @@ from interpreter.language.file_layout import tidy
 
 __all__ = ["Session", "make_session", "offset_at", "path_in", "position_of", "to_lsp", "uri_of"]
 
-PAUSE = 0.05
+PAUSE = 0.03
 """Seconds without a change before a check starts."""
 LONG_PAUSE = 0.5
 """Seconds without a change before the slow part of a check starts."""
