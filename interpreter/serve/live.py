@@ -136,8 +136,9 @@ class Live:
         """Number of choices that still fit changed rules, the choices after them, and why the first of these does not.
         They come back with rules that allow them again, until a person chooses."""
         self.asking: tuple[int, int, set[int]] | None = None
-        self.undone: int | None = None  # the seat that has taken back the last choice
         """Pending undo request: the seat, the number of choices to keep, and the seats that have agreed."""
+        self.undone: int | None = None
+        """The seat that has taken back the last choice."""
         self.changed: Callable[[], None] = lambda: None
         self.is_watched: Callable[[], bool] = lambda: True
         self.past: dict[int, Game] = {}

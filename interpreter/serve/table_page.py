@@ -69,10 +69,11 @@ LINES = 80
 
 
 class _Pages(Environment):
-    """Templates whose data are mostly dictionaries, which are asked first: jinja2 asks attributes first."""
+    """Templates whose data are mostly dictionaries: their keys are asked before their attributes, but for methods."""
 
     def getattr(self, obj: Any, attribute: str) -> Any:
-        return obj[attribute] if type(obj) is dict and attribute in obj else super().getattr(obj, attribute)
+        is_key = type(obj) is dict and attribute in obj and not hasattr(dict, attribute)
+        return obj[attribute] if is_key else super().getattr(obj, attribute)
 
 
 ENVIRONMENT = _Pages(

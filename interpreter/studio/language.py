@@ -55,8 +55,7 @@ class Session:
         """Edits of the quick fixes that the page shows, by their keys."""
         self.news = asyncio.Event()
         self.later: asyncio.Task[None] | None = None
-        self.is_due = False
-        """Whether what stands beside the text is to be told."""
+        """Waits until what stands beside the text is to be told."""
         self.listener = 0
         self.last = monotonic()
 
@@ -82,7 +81,6 @@ class Session:
     async def tell_later(self) -> None:
         """Let what stands beside the text be told, after panes; messages go on meanwhile."""
         await self.after_panes()
-        self.is_due = True
         self.news.set()
 
     # --- what the page shows, and edits
@@ -192,8 +190,8 @@ class Sessions:
                 yield told
                 if is_checked:
                     session.later = asyncio.create_task(session.tell_later())
-            if session.is_due and session.editing.desk.texts:
-                session.is_due = False
+            if session.later is not None and session.later.done() and session.editing.desk.texts:
+                session.later = None
                 yield session.beside()
             session.last = monotonic()
             try:

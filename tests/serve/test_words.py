@@ -71,6 +71,14 @@ def test_every_text_is_said_in_every_language_and_nothing_else_is() -> None:
             assert text.count("`") == said.count("`")
 
 
+def test_a_heading_that_is_the_name_of_a_method_hides_none() -> None:
+    own = {"items": {"text": "3"}, "money": {"text": "50"}}
+    shown = ENVIRONMENT.from_string(
+        "{% for head, cell in own.items() %}{{ head }} {{ cell.text }} {% endfor %}{{ own.money.text }}"
+    )
+    assert shown.render(own=own) == "items 3 money 50 50"
+
+
 @pytest.mark.parametrize("name", ENVIRONMENT.list_templates())
 def test_templates_have_no_words_of_their_own(name: str) -> None:
     source = (ROOM / "templates" / name).read_text(encoding="utf-8")

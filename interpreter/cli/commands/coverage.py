@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -73,9 +73,8 @@ def command(
     from interpreter.testing.coverage import cover
 
     options.suffix_of(page, ".html", ".htm")
-    no_kind = f"no rulebook here has a statement of the kind `{kind}`{did_you_mean_one_of(kind or '', STATEMENT_KINDS)}"
     if kind is not None and kind not in STATEMENT_KINDS:
-        refused(no_kind)
+        _no_such_kind(kind)
     if named is not None and ruleset is not None:
         raise click.UsageError(f"got the rulesets '{named}' and '{ruleset}', want one of them")
     ruleset = ruleset or named
@@ -100,7 +99,7 @@ def command(
     if kind is not None:
         coverages = [coverage for coverage in coverages if coverage.counted]
         if not coverages:
-            refused(no_kind)
+            _no_such_kind(kind)
     for coverage in coverages:
         if not coverage.counted:
             folders = ", ".join(f"`{root.as_posix()}`" for root in shelves[coverage.rulebook].roots)
@@ -120,6 +119,13 @@ def command(
     left_over = any(coverage.uncited or (mutate and coverage.unproved) for coverage in coverages)
     if left_over or any(each.left for each in played.values()):
         raise click.exceptions.Exit(1)
+
+
+def _no_such_kind(kind: str) -> NoReturn:
+    from interpreter.reading.statements import STATEMENT_KINDS
+
+    near = did_you_mean_one_of(kind, STATEMENT_KINDS)
+    refused(f"no rulebook here has a statement of the kind `{kind}`{near}")
 
 
 def _reached(book: str, rulesets: list[Ruleset], shelf: Shelf, games: int) -> Reached:
