@@ -6,6 +6,7 @@ Not part of the suite (it takes many minutes):
     python -m tests.soak germany-2004 --with robots --set robots=2 --players 2,3,4
     python -m tests.soak goofspiel --games 2000 --both       # the plain form and the module play the same games
     python -m tests.soak germany-2018 --games 1000 --drawn   # with policies and overlays drawn at random, in every form
+    python -m tests.soak --every 60        # for an hour: the same in turn for every shipped ruleset
     python -m tests.soak --hidden 60       # for an hour: random rules and policies that hide things in every way
 """
 
@@ -24,11 +25,16 @@ import interpreter
 from interpreter.bots.registry import bots_of
 from interpreter.engine.game import Game, Ruleset
 from interpreter.kernel.effects import CHOICE, MARK, NOTE
+from interpreter.plain.closures import MAXIMUM_STEPS
 from interpreter.play.match import Match
+from interpreter.reading.files import shelf_for
+from interpreter.reading.ruleset_files import rulesets_of
 from tests import drawn
 from tests.testing import test_channels
 
 Counts = collections.Counter[str]
+SAME = "the same in every form"
+LIMIT = f": this takes more than {MAXIMUM_STEPS:,} steps without a decision"
 
 
 def rare(game: Game) -> Counts:
@@ -127,6 +133,24 @@ def _last(game: Game) -> dict[str, Any]:
     return game.last_choice.as_dict()
 
 
+def play_every(seed: int, seconds: float) -> None:
+    """Play drawn games of each shipped ruleset in turn, with each number of seats in turn; tell what differs."""
+    end, found = time.monotonic() + seconds, Counts()
+    rulesets = [(each.id, interpreter.load(each.id).players) for each in rulesets_of(shelf_for(None))]
+    for round_ in itertools.count():
+        for name, seats in rulesets:
+            if time.monotonic() > end:
+                return
+            players = seats.low + round_ % (seats.high - seats.low + 1)
+            wrong = play_drawn(name, (), players, seed + round_)
+            # A module keeps what the plain form works out again, so only the plain form runs out of steps.
+            what = "stopped by the plain form's limit of steps" if LIMIT in wrong else "different" if wrong else SAME
+            found[what] += 1
+            if what == "different":
+                print(f"{name}, {players} players, seed {seed + round_}: {wrong}", flush=True)
+        print(f"{round_ + 1} rounds: {', '.join(f'{count:,} {kind}' for kind, count in found.items())}", flush=True)
+
+
 def play_hidden(seed: int, seconds: float) -> None:
     """Play random rules that hide things, in both forms; no channel may tell a seat more than the rules do."""
     end, found, games = time.monotonic() + seconds, Counts(), 0
@@ -144,6 +168,7 @@ def play_hidden(seed: int, seconds: float) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ruleset", nargs="?", default="goofspiel")
+    parser.add_argument("--every", type=float, metavar="MINUTES", help="--drawn for every shipped ruleset in turn")
     parser.add_argument("--hidden", type=float, metavar="MINUTES", help="with rules that hide things in every way")
     parser.add_argument("--games", type=int, default=100)
     parser.add_argument("--bots", default="random")
@@ -154,6 +179,9 @@ def main() -> None:
     parser.add_argument("--with", dest="overlays", action="append", default=[], help="an overlay; may be repeated")
     parser.add_argument("--set", dest="settings", action="append", default=[], help="KEY=VALUE; may be repeated")
     arguments = parser.parse_args()
+    if arguments.every:
+        play_every(arguments.seed, arguments.every * 60)
+        return
     if arguments.hidden:
         play_hidden(arguments.seed, arguments.hidden * 60)
         return
@@ -164,7 +192,7 @@ def main() -> None:
     if arguments.drawn:
         for seed, players in itertools.product(range(arguments.seed, arguments.seed + arguments.games), numbers):
             wrong = play_drawn(arguments.ruleset, tuple(arguments.overlays), players, seed)
-            print(f"{players} players, seed {seed}: {wrong or 'the same in every form'}", flush=True)
+            print(f"{players} players, seed {seed}: {wrong or SAME}", flush=True)
         return
     if arguments.both:
         pair = (ruleset, interpreter.load(arguments.ruleset, arguments.overlays))

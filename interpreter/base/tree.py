@@ -25,7 +25,7 @@ def values_of(names: Sequence[str]) -> Callable[[object], tuple[object, ...]]:
     """Return a getter of the values of these attributes."""
     if len(names) > 1:
         return attrgetter(*names)
-    return lambda item: tuple([getattr(item, name) for name in names])
+    return (lambda item: (getattr(item, names[0]),)) if names else lambda _: ()
 
 
 class Placed(Struct, frozen=True, kw_only=True, gc=False):

@@ -89,10 +89,6 @@ def _programs(game: Game, player: int) -> object:
     return question(game, decision, WANTS) if decision is not None else None
 
 
-def _picture(game: Game, player: int) -> object:
-    return picture_of(game, player) if game.ruleset.model.graph is not None else None
-
-
 def _observation(game: Game, player: int) -> object:
     from interpreter.rl.numbering import Limits
     from interpreter.rl.space import Space
@@ -120,7 +116,7 @@ CHANNELS: Mapping[str, Channel] = {
     "protocol": _protocol,
     "hints": _hints,
     "programs as bots": _programs,
-    "picture": _picture,
+    "picture": lambda game, player: picture_of(game, player) if game.ruleset.model.graph is not None else None,
     "notebook": game_cell,
     **({"observation": _observation} if find_spec("numpy") else {}),
     **({"page": _page} if find_spec("starlette") and find_spec("jinja2") else {}),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from collections.abc import Mapping as Dict
 from functools import cached_property
-from typing import Self, TypeVar, cast
+from typing import Concatenate, ParamSpec, Self, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -32,6 +32,7 @@ from interpreter.sections.declarations import Entry
 __all__ = ["CHAPTERS", "Compared", "Side", "Text", "View"]
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 CHAPTERS = {
     "players": "Who plays",
@@ -68,11 +69,11 @@ class _Sided:
     def __init__(self) -> None:
         self._found: dict[Hashable, object] = {}
 
-    def once(self, find: Callable[[Self], T]) -> T:
-        """Return what a function finds in this side, found only once."""
-        if find not in self._found:
-            self._found[find] = find(self)
-        return cast("T", self._found[find])
+    def once(self, find: Callable[Concatenate[Self, P], T], *given: P.args, **named: P.kwargs) -> T:
+        """Return what a function finds in this side, found only once for the same further arguments."""
+        if (find, given) not in self._found:
+            self._found[find, given] = find(self, *given, **named)
+        return cast("T", self._found[find, given])
 
 
 class Compared(_Sided):
@@ -83,10 +84,12 @@ class Compared(_Sided):
         self.ruleset = ruleset
         self._applied = Applied(ruleset.model)
         self._views: dict[int, View] = {}
+        self._shared: dict[Hashable, list[Text]] = {}
+        """Texts by identity of their rules, most of which are the same in all views."""
 
     @cached_property
     def whole(self) -> View:
-        return View(self.ruleset, self.ruleset.model)
+        return View(self.ruleset, self.ruleset.model, self._shared)
 
     @cached_property
     def taken(self) -> frozenset[str]:
@@ -107,16 +110,17 @@ class Compared(_Sided):
     def view(self, settings: Dict[str, Value], open_: frozenset[str]) -> View:
         """Return the part that applies under known settings. The names in ``open_`` are not treated as constants."""
         model = self._applied.under(settings, open_)
-        return self._views.setdefault(id(model), View(self.ruleset, model))
+        return self._views.setdefault(id(model), View(self.ruleset, model, self._shared))
 
 
 class View(_Sided):
     """A model of a ruleset, with its texts in comparable form."""
 
-    def __init__(self, ruleset: Ruleset, model: Model) -> None:
+    def __init__(self, ruleset: Ruleset, model: Model, shared: dict[Hashable, list[Text]]) -> None:
         super().__init__()
         self.ruleset, self.model = ruleset, model
         self._texts: dict[Topic, list[Text]] = {}
+        self._shared = shared
 
     def text(self, tree: object) -> Text:
         outline = Outline(self.model)
@@ -143,7 +147,12 @@ class View(_Sided):
     def texts(self, topic: Topic) -> list[Text]:
         """Return the texts of a topic, one per layer."""
         if topic not in self._texts:
-            self._texts[topic] = [self.text(tree) for tree in trees_of(self.model, topic)]
+            rule = self.model.rules[topic.name] if topic.section == "rules" else None
+            is_own = rule is None or any(layer.facts.keeps for layer in rule.layers)  # other views have other blocks
+            key = (id(self.model), topic) if is_own else id(rule)
+            if key not in self._shared:
+                self._shared[key] = [self.text(tree) for tree in trees_of(self.model, topic)]
+            self._texts[topic] = self._shared[key]
         return self._texts[topic]
 
     def side(self, topic: Topic, texts: Iterable[int]) -> Side:

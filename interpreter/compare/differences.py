@@ -287,8 +287,8 @@ class _Pair:
         left, right = self.a.model.tables, self.b.model.tables
         for name in {**left, **right}:
             chapter = self.a.tables.get(name) or self.b.tables.get(name) or "others"
-            a = self._cells(self.a, left[name]) if name in left else None
-            b = self._cells(self.b, right[name]) if name in right else None
+            a = self.a.once(_cells, name, self.players) if name in left else None
+            b = self.b.once(_cells, name, self.players) if name in right else None
             path = f"tables.{name}"
             if a is not None and b is not None and self._keys(self.a, left[name]) == self._keys(self.b, right[name]):
                 for cell in {**a, **b}:
@@ -305,19 +305,6 @@ class _Pair:
 
     def _keys(self, view: View, table: Table) -> tuple[str, ...]:
         return (*table.keys, view.ruleset.model.word(table.gives))
-
-    def _cells(self, view: View, table: Table) -> _Cells:
-        """Return the cells, without those for other numbers of players if it is known."""
-        by_players = [place for place, name in enumerate(table.keys) if name == "players"]
-        named = zip(table.keys, table.key_types, strict=True)
-        of = [f"{name.replace('_', ' ')} " if isinstance(type_, IntType) else "" for name, type_ in named]
-        cells: _Cells = {}
-        for keys, value in table.cells.items():
-            if self.players is None or all(keys[place] == self.players for place in by_players):
-                shown = [str(view.shown(key, type_)) for key, type_ in zip(keys, table.key_types, strict=True)]
-                words = ", ".join(map("".join, zip(of, shown, strict=True)))
-                cells[", ".join(shown)] = view.shown(value, table.gives), words
-        return cells
 
     # --- rules, triggers, standing rules
 
@@ -337,6 +324,21 @@ class _Pair:
 
 
 # --- facts of one side by name
+
+
+def _cells(view: View, of: str, players: int | None) -> _Cells:
+    """Return the cells of a table, without those for other numbers of players if it is known."""
+    table = view.model.tables[of]
+    by_players = [place for place, name in enumerate(table.keys) if name == "players"]
+    named = zip(table.keys, table.key_types, strict=True)
+    words_of = [f"{name.replace('_', ' ')} " if isinstance(type_, IntType) else "" for name, type_ in named]
+    cells: _Cells = {}
+    for keys, value in table.cells.items():
+        if players is None or all(keys[place] == players for place in by_players):
+            shown = [str(view.shown(key, type_)) for key, type_ in zip(keys, table.key_types, strict=True)]
+            words = ", ".join(map("".join, zip(words_of, shown, strict=True)))
+            cells[", ".join(shown)] = view.shown(value, table.gives), words
+    return cells
 
 
 def _tokens(view: View) -> dict[str, str]:

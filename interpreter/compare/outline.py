@@ -6,9 +6,10 @@ one map has the same number as the first node of another.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from functools import cache
+from collections.abc import Callable, Hashable
 
+from interpreter.base.lazy import Lazy
+from interpreter.base.tree import values_of
 from interpreter.language import core
 from interpreter.language.model import Model
 
@@ -35,18 +36,17 @@ class Outline:
             return core.Const, tree.type
         if isinstance(tree, core.Keeps):  # the name of a delayed block contains that of its rule
             return core.Keeps, tree.edge, tree.of, tree.captured, self.of(self.model.blocks[tree.procedure].body)
-        kind = type(tree)
-        return kind, *(self.of(getattr(tree, name)) for name in _compared(kind))
+        return type(tree), *map(self.of, _compared[type(tree)](tree))
 
 
-@cache
-def _compared(kind: type[core.Core]) -> tuple[str, ...]:
-    """Return the fields of a kind of node that affect its behaviour."""
-    ignored = {
-        core.Local: "name",
-        core.CallBase: "layer",
-        core.Requirement: "cites",
-        core.Option: "cites",
-        core.AmountOf: "size",
-    }
-    return tuple(name for name in kind.__struct_fields__ if name not in ("span", ignored.get(kind)))
+_IGNORED: dict[type, str] = {
+    core.Local: "name",
+    core.CallBase: "layer",
+    core.Requirement: "cites",
+    core.Option: "cites",
+    core.AmountOf: "size",
+}
+_compared = Lazy[type[core.Core], Callable[[object], tuple[object, ...]]](
+    lambda kind: values_of([name for name in kind.__struct_fields__ if name not in ("span", _IGNORED.get(kind))])
+)
+"""Gets the fields of a kind of node that affect its behaviour."""

@@ -124,8 +124,8 @@ def _folded(model: Model, fixed: Mapping[_Key, Value], fresh: Set[_Key] | None) 
         return of if when is of.when and body is of.body else replace(of, when=when, body=body)
 
     def rule(of: CheckedRule) -> CheckedRule:
-        layers = [changed for changed in map(layer, of.layers) if not _is(changed.when, False)]
-        return replace(of, layers=tuple(layers)) if layers else of
+        layers = tuple(changed for changed in map(layer, of.layers) if not _is(changed.when, False))
+        return _with(of, layers or of.layers)
 
     triggers = {name: replace(t, test=rewritten(t.test, known)) for name, t in model.triggers.items()}
     standing = {
@@ -196,6 +196,11 @@ def _same(old: tuple[T, ...], new: tuple[T, ...]) -> tuple[T, ...]:
     return old if len(old) == len(new) and all(map(is_, old, new)) else new
 
 
+def _with(rule: CheckedRule, layers: tuple[RuleLayer, ...]) -> CheckedRule:
+    """Return the rule with these layers, or itself if it has the same: what is found in a rule is found once."""
+    return rule if _same(rule.layers, layers) is rule.layers else replace(rule, layers=layers)
+
+
 # --- reachability
 
 
@@ -229,7 +234,7 @@ def _reached(model: Model) -> Model:
             cells |= facts.groups
     return replace(
         model,
-        rules={n: replace(r, layers=in_force(model, n)) for n, r in model.rules.items() if Topic("rules", n) in seen},
+        rules={n: _with(rule, in_force(model, n)) for n, rule in model.rules.items() if Topic("rules", n) in seen},
         triggers={name: trigger for name, trigger in model.triggers.items() if Topic("triggers", name) in seen},
         tables={name: table for name, table in model.tables.items() if name in tables},
         groups={n: g for n, g in model.groups.items() if not g.file or n in cells or g.starts in ("all", "rest")},

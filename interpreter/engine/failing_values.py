@@ -20,10 +20,6 @@ def text_of(node: core.Core) -> str:
     return node.span.on_one_line
 
 
-def _nothing(node: core.Expression, env: Env) -> Iterable[str]:
-    return ()
-
-
 class Because(Struct, frozen=True):
     """Explains conditions of a state. Values are not masked, so callers must check who reads them.
 
@@ -33,7 +29,7 @@ class Because(Struct, frozen=True):
     compile: Callable[[core.Expression], Callable[[State, Env], Value]]
     state: State
     names: Names
-    said: Callable[[core.Expression, Env], Iterable[str]] = _nothing
+    said: Callable[[core.Expression, Env], Iterable[str]] = lambda node, env: ()
 
     def value(self, node: core.Expression, env: Env) -> Value:
         return self.compile(node)(self.state, env)

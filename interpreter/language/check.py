@@ -226,9 +226,6 @@ class _Whole(Checker):
                 self.bodies[name, index] = self._widened(tree) if form == "does" else tree
                 self._header(name, entry, form, header, tree)
 
-    def _procedure(self, text: Value | None) -> nodes.Procedure | None:
-        return self._widened(parsed(text, parse_procedure, self.report))
-
     def _widened(self, tree: Body | None) -> nodes.Procedure | None:
         """Return a procedure with the amendments of its decisions."""
         self.unread = self.unread or tree is None
@@ -271,7 +268,7 @@ class _Whole(Checker):
         """Return the parameters of a rule and the type of its result."""
         parameters = parameters_of(self.names, header, file, self.report)
         default = BOOL if form == "permits" else NOTHING
-        return parameters, self._type(header.result) if header and header.result else default
+        return parameters, resolve_type(self.names, header.result, self.report) if header and header.result else default
 
     def _other_form(self, name: str, form: Form, below: Signature, entry: Entry) -> None:
         note = Note(f"`{name}` is introduced here", below.span)
@@ -287,9 +284,6 @@ class _Whole(Checker):
             self.error("E508", f"`{name}` takes ({want}), not ({got})", span, remedy, note)
         elif not accepts(below.result, result):
             self.error("E508", f"`{name}` gives {below.result}, not {result}", span, None, note)
-
-    def _type(self, tree: nodes.Type) -> Type:
-        return resolve_type(self.names, tree, self.report)
 
     # --- round, setup, result
 
@@ -434,7 +428,9 @@ class _Whole(Checker):
 
     def _handling(self, text: Scalar | None) -> nodes.Procedure | None:
         """Parse the text of a trigger or standing rule."""
-        return None if text is None or text.text == "nothing" else self._procedure(text)
+        if text is None or text.text == "nothing":
+            return None
+        return self._widened(parsed(text, parse_procedure, self.report))
 
     def _check_phases(self, trigger: Trigger) -> None:
         seen = set[str]()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import chain
 from operator import is_
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -80,22 +80,26 @@ def rewritten(tree: T, change: Callable[[N], object]) -> T:
 
     One of several nodes may become a tuple of nodes.
     """
-    if type(tree) is tuple:
-        before = cast("tuple[object, ...]", tree)
-        after = [rewritten(item, change) for item in before]
-        if all(map(is_, after, before)):
-            return tree
-        pairs = zip(before, after, strict=True)
-        several = (new if type(new) is tuple and type(old) is not tuple else (new,) for old, new in pairs)
-        return cast(T, tuple(chain.from_iterable(several)))
-    if (names := _places[type(tree)]) is None:
-        return tree
-    changes: dict[str, object] = {}
-    for name in names:
-        old = getattr(tree, name)
-        if old and (new := rewritten(old, change)) is not old:
-            changes[name] = new
-    return cast(T, change(cast(N, replace(cast(Struct, tree), **changes) if changes else tree)))
+
+    def walk(node: Any) -> Any:
+        kind = type(node)
+        if kind is tuple:
+            after = [walk(item) for item in node]
+            if all(map(is_, after, node)):
+                return node
+            pairs = zip(node, after, strict=True)
+            several = (new if type(new) is tuple and type(old) is not tuple else (new,) for old, new in pairs)
+            return tuple(chain.from_iterable(several))
+        names = _places[kind]
+        if names is None:
+            return node
+        changes: dict[str, object] = {}
+        for name in names:
+            if (old := getattr(node, name)) and (new := walk(old)) is not old:
+                changes[name] = new
+        return change(replace(node, **changes) if changes else node)
+
+    return cast(T, walk(tree))
 
 
 PLAIN = {"Span", "str", "int", "bool", "Builtin"}

@@ -23,7 +23,6 @@ from interpreter.engine.game import Game
 from interpreter.engine.views import Spoken
 from interpreter.language.model import Model
 from interpreter.language.types import INT
-from interpreter.plain.machine import OptionSite
 from interpreter.play.game_records import Choice
 from interpreter.serve.words import language_now, t
 
@@ -70,7 +69,7 @@ def shape_of(decision: Decision) -> tuple[int, int] | None:
     """Return the number of the alternative that takes one number, and of the one without values. None if these two are
     not all that a decision offers."""
     sites = decision.site.options
-    numbers = [number for number, site in enumerate(sites) if _is_of_one_number(site)]
+    numbers = [number for number, site in enumerate(sites) if [each.type for each in site.core.choices] == [INT]]
     rest = [number for number, site in enumerate(sites) if not site.core.choices]
     return (numbers[0], rest[0]) if len(numbers) == len(rest) == 1 and len(sites) == 2 else None
 
@@ -79,10 +78,6 @@ def answer_words(spoken: Spoken, decision: Decision, shape: tuple[int, int], mos
     """Return a standing answer to a decision in words."""
     rest = spoken.term("button", decision.name, decision.site.options[shape[1]].name)
     return rest if most is None else t("up to {most}, then {rest}", most=most, rest=rest)
-
-
-def _is_of_one_number(site: OptionSite) -> bool:
-    return [choice.type for choice in site.core.choices] == [INT]
 
 
 def subject_of(decision: Decision) -> str:

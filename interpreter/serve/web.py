@@ -449,7 +449,7 @@ class _Site:
             "gathers": live.gathers,
             "kinds": SEAT_KINDS,
             "bots": self.hall.bots_told(live.ruleset),
-            "qr": _qr,
+            "qr": lambda link: Markup(segno.make(link, micro=False).svg_inline(scale=3, light="#fff")),
         }
         return _page(request, "host.html", values)
 
@@ -710,11 +710,6 @@ def _clock(given: Mapping[str, str]) -> Clock | None:
     if seconds < 1:
         raise Refused("The clock needs a number of minutes.")
     return {"per": per, "seconds": seconds, "late": "pass" if late == "pass" else "bot"}
-
-
-def _qr(link: str) -> Markup:
-    """Return a link as the image of a QR code."""
-    return Markup(segno.make(link, micro=False).svg_inline(scale=3, light="#fff"))
 
 
 def _asked(request: Request, given: Mapping[str, str]) -> str:

@@ -119,8 +119,8 @@ def played(
         yield row
 
 
-MAKING = 1.0
-"""Longest compilation of a module, in seconds. If the remaining games would take longer, it is compiled at once."""
+MANY = 12
+"""Number of games that take longer in the plain form than compiling a module, which is then done at once."""
 
 
 class WholeGames:
@@ -135,9 +135,6 @@ class WholeGames:
         self._numbers: list[int] = []
         self.reading: Decoder
         """The decoder of the last games' measurements."""
-        self._plain_games = 0
-        self._plain_seconds = 0.0
-        """CPU seconds of the games played in the plain form."""
 
     def _ready(self, settings: Mapping[str, object] | None, left: int) -> Whole | None:
         """Return the module with all bots, if it is ready. ``left`` is the number of games still to play."""
@@ -156,7 +153,7 @@ class WholeGames:
         if whole is None or whole.built is not runner.module:
             if runner.plain:
                 return None
-            if self._plain_seconds * left > MAKING * max(1, self._plain_games):
+            if left >= MANY:
                 runner.patience = 0.0
             policies = [policy for policy in self._needs if policy is not None]
             compiled = runner.whole(policies) if len(policies) == len(self._needs) else None
@@ -202,15 +199,12 @@ class WholeGames:
                 yield
                 free += match.game.runner.is_free(match.game.state)
                 match.step()
-            row = Row.of(match, seed, free, process_time() - start)
+            return Row.of(match, seed, free, process_time() - start)
         except Endless as endless:
             return Unfinished.of(self.ruleset, seed, endless)
         except RuleFailure as failure:
             failure.message += f" (in the game with seed {seed})"
             raise
-        self._plain_games += 1
-        self._plain_seconds += row.seconds
-        return row
 
     def rest(self, game: Game, seed: int) -> Row | None:
         """Play the rest of a game, with bots seeded by ``seed``. Returns None like :meth:`row`."""

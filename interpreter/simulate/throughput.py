@@ -276,17 +276,13 @@ def _turns(turns: int) -> float:
     for turn in range(turns):
         place = (turn * 7 + total) & 63
         before = cells[place]
-        cells[place] = _turned(before, turn)
+        cells[place] = (before + turn) % 97 if turn & 1 else before ^ 5
         seen[place, turn & 3] = before
         log.append((turn, place, before))
         total += len([cell for cell in cells[:8] if cell > before])
         if len(log) > 500:
             log.clear()
     return process_time() - start
-
-
-def _turned(cell: int, turn: int) -> int:
-    return (cell + turn) % 97 if turn & 1 else cell ^ 5
 
 
 @contextmanager

@@ -86,15 +86,12 @@ def _shows(draft: Written, finding: Finding) -> bool:
         if failure.message.startswith("choice "):
             continue
         same_place = trouble.span is not None and failure.span == trouble.span
-        if failure.message.startswith(f"{trouble.kind}: ") and (same_place or _alike(message, trouble.message)):
+        texts = {re.sub(r"\d+", "#", text) for text in (message, trouble.message)}
+        if failure.message.startswith(f"{trouble.kind}: ") and (same_place or len(texts) == 1):
             return True
         if failure.message.startswith("the game cannot start") and trouble.message in str(failure):
             return True
     return False
-
-
-def _alike(first: str, second: str) -> bool:
-    return re.sub(r"\d+", "#", first) == re.sub(r"\d+", "#", second)
 
 
 def _fewer(items: tuple[T, ...], passes: Callable[[tuple[T, ...]], bool]) -> tuple[T, ...]:

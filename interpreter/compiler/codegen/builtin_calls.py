@@ -255,6 +255,7 @@ class Builtins(Cells):
             card = ops.Load(CARDS + place, WORD)
             new = self.kept(ops.Load(card * WORD, table))
             with self.when(new.differs(ops.Load(place, lengths))):
+                self.fail_if(new < 0, "a link without a length, or of a negative one")
                 self.add(ops.Store(place, lengths, new))
                 self.do("forget_ways")
         self.give(ops.Constant(lengths, about="lengths"))

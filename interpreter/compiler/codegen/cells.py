@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interpreter.compiler.codegen.base_module import HOLDER
 from interpreter.compiler.codegen.function import ZERO
-from interpreter.compiler.codegen.loops import Loops
+from interpreter.compiler.codegen.loops import Loops, Source
 from interpreter.compiler.codegen.shapes import WORD, halves, signed
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.ops import CellGroup
@@ -48,6 +48,24 @@ class Cells(Loops):
     def set_cell(self, name: str, value: ops.Value, word: int = 0) -> None:
         """Set a word of the only cell of a group without waking watches."""
         self.add(ops.Store(ZERO, self.memory.groups[name].address + word * WORD, self.word(value), name))
+
+    def source(self, node: core.Expression, *, stops: bool = False) -> Source:
+        """Build the source of a loop. Items of a list of lists, such as piles, are looked at where they lie."""
+        shapes = self.shapes
+        if isinstance(node, core.Read) and isinstance(cell := node.cell, core.Cell):
+            kept = self.memory.groups[cell.group].type
+            if shapes.is_listed(kept) and not (kept.optional or shapes.is_flat(kept)):
+                address, offset, group = self.holder(cell)
+                at, item = self.kept(ops.Cell(address + offset, group)), shapes.item(kept)
+                length, step = self.kept(ops.Load(at), "n"), shapes.words(item) * WORD
+                return self.stepped(
+                    item,
+                    length,
+                    ZERO,
+                    lambda place: place < length,
+                    lambda place: self.load(at + place * step, WORD, item),
+                )
+        return super().source(node, stops=stops)
 
     def read(self, cell: core.Expression, type_: Type) -> ops.Value:
         address, offset, group = self.holder(cell)

@@ -62,10 +62,10 @@ class Loops(KeptForms, ABC):
             case core.RangeFrom():
                 low, high, count = self.bounds(node)
                 bound = self.kept(ops.ToIndex(count))
-                return self._stepped(INT, bound, low, lambda at: at <= high)
+                return self.stepped(INT, bound, low, lambda at: at <= high)
             case core.AllSeats():
                 seats = ops.Constant(self.shapes.seats)
-                return self._stepped(SEAT, seats, ZERO, lambda at: at < seats)
+                return self.stepped(SEAT, seats, ZERO, lambda at: at < seats)
             case core.Select(test=test, value=value):
                 if not (stops and may_fail(self.program, (test, value))):
                     return self._filtered(node, stops)
@@ -84,14 +84,14 @@ class Loops(KeptForms, ABC):
         def is_before_end(at: ops.Var) -> ops.Value:
             return at.differs(self.var("i32", "end", pointer + length * WORD))
 
-        return self._stepped(
+        return self.stepped(
             item, length, pointer, is_before_end, lambda at: ops.read(at, WORD, self.shapes.rep(item)), WORD
         )
 
     def _item(self, value: ops.Value) -> ops.Var:
         return self.var(value.rep, "x", value)
 
-    def _stepped(
+    def stepped(
         self,
         item: Type,
         bound: ops.Value,
@@ -126,7 +126,7 @@ class Loops(KeptForms, ABC):
             target = origin + step
             return ops.Select(target >= seats, target - seats, target)
 
-        return self._stepped(SEAT, ops.Constant(seats - 1), ONE, lambda step: step < seats, next_seat)
+        return self.stepped(SEAT, ops.Constant(seats - 1), ONE, lambda step: step < seats, next_seat)
 
     def _cards_of(self, piles: Source) -> Source:
         card = CardType()

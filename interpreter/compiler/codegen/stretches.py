@@ -212,6 +212,7 @@ class Stretches(Control):
         is_sure = any(option.guard is None and not option.choices and not option.tests for option in ask.options)
         if not is_sure:
             self.fail_if(ops.negated(ops.Call(self.open(index), (FRAME,))), "no choice is left")
+        self.set(ops.Global("seat"), seat)
         self.add(ops.Store(ZERO, ASKED, ops.Constant(index)))
         self.add(ops.Store(ZERO, STATE, FRAME))
         self.add(ops.Store(ZERO, STATE + 2 * WORD, ops.Global("top")))

@@ -14,10 +14,11 @@ from functools import cached_property
 from typing import ClassVar, Literal, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from interpreter.base.tree import Placed
 from interpreter.language.types import Type
-from interpreter.language.walk import descendants
+from interpreter.language.walk import descendants, rewritten
 from interpreter.lowering.effect_analysis import Reads
 
 Rep = Literal["i32", "i64"]
@@ -366,6 +367,11 @@ class Function(Op, frozen=True, dict=True, gc=True):
     """None: the function may have effects, or its arguments or results do not fit into a table."""
     rare: bool = False
     """Called so rarely that inlining it does not pay."""
+
+    def rewritten(self, change: Callable[[Op], Part]) -> Function:
+        """Return the function with ``change`` applied to each op, or itself if nothing changes."""
+        body = rewritten(self.body, change)
+        return self if body is self.body else replace(self, body=body)
 
     @cached_property
     def ops(self) -> tuple[Op, ...]:

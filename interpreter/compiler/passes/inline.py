@@ -51,8 +51,8 @@ class _Inliner:
         for name in callees_first(self._functions):
             function = self._functions[name]
             self._count, self._size = 0, len(function.ops)
-            body = rewritten(function.body, self._change)
-            self._result[name] = done = replace(function, body=body)
+            is_caller = any(called in self._callees for called in function.called)
+            self._result[name] = done = function.rewritten(self._change) if is_caller else function
             returns = sum(isinstance(op, ops.Return) for op in done.ops)
             assigned = frozenset(op.var for op in done.ops if isinstance(op, ops.Set))
             self._callees[name] = _Callee(done, len(done.ops), returns, assigned)

@@ -8,8 +8,6 @@ from __future__ import annotations
 from itertools import count
 from typing import TypeAlias
 
-from msgspec.structs import replace
-
 from interpreter.base.source import Span
 from interpreter.compiler.ir import ops
 from interpreter.compiler.passes.context import Context, Functions
@@ -21,10 +19,7 @@ Body: TypeAlias = tuple[ops.Statement, ...]
 
 
 def jump_threading(functions: Functions, context: Context) -> Functions:
-    return {
-        name: replace(function, body=rewritten(function.body, _Threader().change))
-        for name, function in functions.items()
-    }
+    return {name: function.rewritten(_Threader().change) for name, function in functions.items()}
 
 
 class _Threader:
@@ -34,7 +29,9 @@ class _Threader:
         self._numbers = count(1)
 
     def change(self, op: ops.Op) -> ops.Part:
-        return self._branch(op.test, op.then, op.otherwise, op.span) if isinstance(op, ops.If) else op
+        if isinstance(op, ops.If) and (_has_parts(op.test) or isinstance(op.test, ops.Constant)):
+            return self._branch(op.test, op.then, op.otherwise, op.span)
+        return op
 
     def _branch(self, test: ops.Value, then: Body, otherwise: Body, span: Span) -> Body:
         """Return an `if`. A branch that is reached from several places is only reached by jumps."""

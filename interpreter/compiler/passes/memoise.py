@@ -32,7 +32,6 @@ from interpreter.compiler.ir.call_order import callees_first
 from interpreter.compiler.ir.cost import CALL, RECURSIVE, cost_of
 from interpreter.compiler.ir.helpers import helpers
 from interpreter.compiler.passes.context import Context, Functions, Touched
-from interpreter.language.walk import rewritten
 
 __all__ = ["memoise"]
 
@@ -91,7 +90,7 @@ def memoise(functions: Functions, context: Context) -> Functions:
 
     for name, function in result.items():
         if any(isinstance(op, ops.Touch) for op in function.ops):
-            result[name] = replace(function, body=rewritten(function.body, change))
+            result[name] = function.rewritten(change)
     return result
 
 

@@ -5,11 +5,8 @@ Otherwise control would return to the driver, which looks the successor up in it
 
 from __future__ import annotations
 
-from msgspec.structs import replace
-
 from interpreter.compiler.ir import ops
 from interpreter.compiler.passes.context import Context, Functions
-from interpreter.language.walk import rewritten
 
 __all__ = ["tail_calls"]
 
@@ -38,4 +35,4 @@ def _with_tail_calls(function: ops.Function, context: Context) -> ops.Function:
             case _:
                 return op
 
-    return replace(function, body=rewritten(function.body, change))
+    return function.rewritten(change)

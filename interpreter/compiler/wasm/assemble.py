@@ -124,13 +124,13 @@ def _head(builder: ModuleBuilder, known: Mapping[str, int], graph: Mapping[str, 
     yield f'(memory $memory (export "memory") {(builder.memory.end + PAGE - 1) // PAGE})'
     yield "(type $stretch (func (param i32) (result i32))) (type $listing (func (param i32)))"
     yield "(type $taking (func (param i32 i32) (result i32)))"
-    variables = {"arena": known["arena"], "frame": 0, "top": builder.memory.frames, "fuel": FUEL, "options_end": 0}
+    arena, top = known["arena"], builder.memory.frames
+    variables = {"arena": arena, "frame": 0, "top": top, "fuel": FUEL, "options_end": 0, "seat": -1}
     for name, value in variables.items():
         yield f'(global ${name} (export "{name}") (mut i32) (i32.const {value}))'
     constants = {
         **{name: known[name] for name in ("options", "arena_end", "holders", "seed")},
-        "arena_start": known["arena"],
-        "options_limit": known["arena"],
+        **dict.fromkeys(("arena_start", "options_limit"), arena),
         "location": groups["location"].address,
         "location_cell": groups["location"].base,
         "piece_cell": groups["piece"].base if "piece" in groups else 0,

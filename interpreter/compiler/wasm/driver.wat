@@ -53,10 +53,13 @@
 (func $is_over (export "over") (result i32)
   (i32.lt_s (i32.load {asked}) 0))
 
-;; Seat that decides.
+;; Seat that decides. It is known where the game has just asked, and not after another state was brought.
 (func $actor (export "actor") (result i32)
-  (call $refill)
-  (call_indirect $actor_of (type $stretch) (i32.load {state}) (i32.load {asked})))
+  (if (i32.lt_s (global.get $seat) 0)
+    (then
+      (call $refill)
+      (global.set $seat (call_indirect $actor_of (type $stretch) (i32.load {state}) (i32.load {asked})))))
+  (global.get $seat))
 
 ;; True if the current decision has more than one option.
 (func $is_free (export "free") (result i32)
@@ -95,10 +98,14 @@
   (i64.store offset=8 $at (i64.add $used (i64.const 1)))
   (call $below (i64.load $at) $used $n))
 
-;; True if an option equals one of those between `at` and its own address.
+;; True if an option equals one of those between `at` and its own address. Most differ in the last word.
 (func $is_listed (param $at i32) (param $option i32) (param $size i32) (param $words i32) (result i32)
+  (local $last i32) (local $word i32)
+  (local.set $last (i32.shl (i32.sub $words 1) 2))
+  (local.set $word (i32.load (i32.add $option $last)))
   (until $done (i32.ge_u $at $option)
-    (if (call $equal_words $at $option $words) (then (return 1)))
+    (if (i32.eq (i32.load (i32.add $at $last)) $word)
+      (then (if (call $equal_words $at $option $words) (then (return 1)))))
     (local.set $at (i32.add $at $size)))
   0)
 

@@ -752,7 +752,8 @@
   (local $first i32) (local $over i64)
   (if (i32.gt_u $k 6) (then (return (call $overflow_of_many $bag $rooms $k))))
   (local.set $first (global.get $arena))
-  (local.set $over (call $overflow_within $bag (call $capacities $rooms $k) $k))
+  (local.set $over
+    (call $overflow_within $bag (call $capacities_of (call $kinds_in $bag $k) $rooms $k) $k))
   (global.set $arena $first)
   (if (i64.lt_s $over (i64.const 0)) (then (return (call $overflow_of_many $bag $rooms $k))))
   $over)
@@ -762,7 +763,8 @@
   (local $first i32) (local $left i64)
   (if (i32.gt_u $k 6) (then (return (call $space_of_many $bag $rooms $kind $k))))
   (local.set $first (global.get $arena))
-  (local.set $left (call $space_within $bag (call $capacities $rooms $k) $kind $k))
+  (local.set $left (call $space_within $bag
+    (call $capacities_of (i32.or (call $kinds_in $bag $k) (i32.shl 1 $kind)) $rooms $k) $kind $k))
   (global.set $arena $first)
   (if (i64.lt_s $left (i64.const 0)) (then (return (call $space_of_many $bag $rooms $kind $k))))
   $left)
@@ -772,6 +774,10 @@
 ;; List of the total capacity of rooms that take any kind of a set, by set; traps above 64 rooms, for a negative
 ;; capacity, and if the total does not fit into a word.
 (func $capacities (param $rooms i32) (param $k i32) (result i32)
+  (call $capacities_of -1 $rooms $k))
+
+;; The same for subsets of a set; it is 0 for others.
+(func $capacities_of (param $all_kinds i32) (param $rooms i32) (param $k i32) (result i32)
   (local $list i32) (local $end i32) (local $room i32) (local $at i32) (local $kinds i32) (local $kind i32)
   (local $set i32) (local $capacity i64) (local $all i64)
   (if (i32.gt_u $k 6) (then (unreachable)))
@@ -795,13 +801,12 @@
         (local.set $kind (i32.load $at))
         (if (i32.ge_u $kind $k) (then (unreachable)))
         (local.set $kinds (i32.or $kinds (i32.shl 1 $kind))))
-      (local.set $set (i32.load $list))
-      (local.set $at (i32.add $list (i32.shl $set 2)))
+      (local.set $set (i32.and (i32.sub (i32.load $list) 1) $all_kinds))
       (loop $sets
-        (local.set $set (i32.sub $set 1))
-        (i32.store $at (i32.add (i32.load $at) (select (i32.wrap_i64 $capacity) 0 (i32.and $set $kinds))))
-        (local.set $at (i32.sub $at 4))
-        (br_if $sets $set))
+        (local.set $at (i32.add $list (i32.shl $set 2)))
+        (i32.store offset=4 $at
+          (i32.add (i32.load offset=4 $at) (select (i32.wrap_i64 $capacity) 0 (i32.and $set $kinds))))
+        (br_if $sets (local.tee $set (i32.and (i32.sub $set 1) $all_kinds))))
       (br $next)))
   $list)
 
@@ -981,16 +986,6 @@
 ;; An entry is two words: the other node, and the index of the length. The entries of a node are ascending. `lengths` is
 ;; the address of a word for each index. `within` lists the nodes that a path may use, including its ends; 0 allows all.
 
-;; Trap if the graph is too large for a search or a link has a negative length.
-(func $check_lengths (param $lengths i32)
-  (local $at i32) (local $end i32)
-  (if (i32.gt_u (global.get $graph_nodes) 65535) (then (unreachable)))
-  (local.set $at (call $entries (global.get $graph_adjacent) 0))
-  (local.set $end (call $entries (global.get $graph_adjacent) (global.get $graph_nodes)))
-  (until $done (i32.eq $at $end)
-    (if (i32.lt_s (call $length $lengths $at) 0) (then (unreachable)))
-    (local.set $at (i32.add $at 8))))
-
 ;; Length of the link of an entry.
 (func $length (param $lengths i32) (param $entry i32) (result i32)
   (i32.load (i32.add $lengths (i32.shl (i32.load offset=4 $entry) 2))))
@@ -1096,12 +1091,7 @@
   (local $way i64) (local $best i64) (local $key i64)
   (call $check_node $goal)
   (local.set $fresh (call $alloc (i32.add (global.get $graph_nodes) 1)))
-  (if (i32.eq (global.get $graph_leading) (global.get $graph_adjacent))
-    (then (local.set $ways (call $ways_from $goal $within $lengths)))
-    (else
-      (call $check_lengths $lengths)
-      (local.set $ways (call $alloc (i32.shl (global.get $graph_nodes) 1)))
-      (call $search $goal $within (global.get $graph_leading) $lengths $ways)))
+  (local.set $ways (call $ways_to $goal $within $lengths))
   (local.set $best (i64.const -1))
   (each $at $end $starts
     (local.set $node (i32.load $at))
@@ -1136,12 +1126,12 @@
   $fresh)
 
 ;; Cache of distances, initially zero. A slot is for one `lengths` and the nodes of one `within`. The key is the address
-;; of the lengths: words there must not change unless the cache is cleared. `graph_cache_words` in runtime.py returns
-;; the size of a slot. The words of a slot:
+;; of the lengths, plus 1 if its rows are the paths to a node and links lead one way: words there must not change unless
+;; the cache is cleared. `graph_cache_words` in runtime.py returns the size of a slot. The words of a slot:
 ;;
 ;;   0           in the first slot: address of the last used slot, or 0
-;;   1           in the first slot: number of the slot to overwrite next
-;;   2           address of the lengths, or 0 if the slot is free
+;;   1           in the first slot: number of the slot to overwrite next; those behind are free until all were used
+;;   2           the key, or 0 if the slot is free
 ;;   3           number of nodes of `within`, or -1 if that is 0
 ;;   4           n words: the nodes of `within`, in their order there
 ;;   4 + n       n words: address of the row of each start, or 0 if it has not been computed
@@ -1215,9 +1205,10 @@
   (if (i32.eqz (call $is_slot_of $slot $within $lengths)) (then (local.set $slot (call $slot_of $within $lengths))))
   (i32.add (i32.add $slot 16) (i32.shl (global.get $graph_nodes) 2)))
 
-;; Address of the best paths from a node to every other.
-(func $ways_from (param $start i32) (param $within i32) (param $lengths i32) (result i32)
-  (call $ways_of (call $rows_of $within $lengths) $start $within $lengths))
+;; Address of the best paths to a node from every other.
+(func $ways_to (param $goal i32) (param $within i32) (param $lengths i32) (result i32)
+  (local.set $lengths (i32.or $lengths (i32.ne (global.get $graph_leading) (global.get $graph_adjacent))))
+  (call $ways_of (call $rows_of $within $lengths) $goal $within $lengths))
 
 ;; True if a slot is for these nodes and lengths.
 (func $is_slot_of (param $slot i32) (param $within i32) (param $lengths i32) (result i32)
@@ -1237,12 +1228,11 @@
   (local.set $bytes (call $slot_bytes))
   (local.set $slot $cache)
   (local.set $end (i32.add $slot (i32.mul (global.get $graph_slots) $bytes)))
-  (until $absent (i32.eq $slot $end)
+  (until $absent (i32.or (i32.eq $slot $end) (i32.eqz (i32.load offset=8 $slot)))
     (if (call $is_slot_of $slot $within $lengths)
       (then (i32.store $cache $slot)
             (return $slot)))
     (local.set $slot (i32.add $slot $bytes)))
-  (call $check_lengths $lengths)
   (local.set $n (i32.load offset=4 $cache))
   (local.set $slot (i32.add $cache (i32.mul $n $bytes)))
   (call $clear_slot $slot $within $lengths)
@@ -1275,12 +1265,15 @@
   (if $row (then (return $row)))
   (call $find_ways $rows $start $within $lengths))
 
-;; Compute the row of a start, and behind it the lengths alone; none is above all.
+;; Compute the row of a start or goal, and behind it the lengths alone; none is above all.
 (func $find_ways (param $rows i32) (param $start i32) (param $within i32) (param $lengths i32) (result i32)
   (local $row i32) (local $at i32) (local $into i32) (local $end i32)
   (local.set $at (i32.shl (global.get $graph_nodes) 2))
   (local.set $row (i32.add (i32.add $rows $at) (i32.mul (i32.mul $at 3) $start)))
-  (call $search $start $within (global.get $graph_adjacent) $lengths $row)
+  (call $search $start $within
+    (select (global.get $graph_leading) (global.get $graph_adjacent) (i32.and $lengths 1))
+    (i32.and $lengths -2)
+    $row)
   (i32.store (i32.add $rows (i32.shl $start 2)) $row)
   (local.set $into (i32.add $row (i32.shl $at 1)))
   (local.set $end (i32.add $into $at))
@@ -1340,8 +1333,8 @@
   (local $slot i32) (local $left i32)
   (local.set $slot (global.get $graph_cache))
   (local.set $left (global.get $graph_slots))
-  (i32.store $slot 0)
-  (until $done (i32.eqz $left)
+  (i64.store align=4 $slot (i64.const 0))
+  (until $done (i32.or (i32.eqz $left) (i32.eqz (i32.load offset=8 $slot)))
     (i32.store offset=8 $slot 0)
     (local.set $slot (i32.add $slot (call $slot_bytes)))
     (local.set $left (i32.sub $left 1))))

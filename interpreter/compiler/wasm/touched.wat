@@ -21,5 +21,6 @@
 
 ;; Invalidate all memoised results that depend on cells, after the state was replaced.
 (func $forget (export "forget")
+  (global.set $seat (i32.const -1))
   (memory.fill (i32.const {dirty}) (i32.const 255) (i32.const {bytes}))
   (memory.fill (i32.const {parts}) (i32.const 255) (i32.const {parts_bytes})))
