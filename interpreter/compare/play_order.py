@@ -29,10 +29,8 @@ def in_force(model: Model, rule: str) -> tuple[RuleLayer, ...]:
     """Return the layers of a rule that can answer, lowest first: those below one that always answers, and never calls
     `base`, cannot."""
     layers = model.rules[rule].layers
-    if len(layers) == 1:
-        return layers
     final = (n for n, each in enumerate(layers[1:], 1) if each.when is None and each.below not in each.facts.calls)
-    return layers[max(final, default=0) :]
+    return layers if len(layers) == 1 else layers[max(final, default=0) :]
 
 
 def nodes_of(model: Model, topic: Topic) -> Iterator[object]:

@@ -257,9 +257,14 @@ class Writer:
 def interpreter_key() -> bytes:
     """Return the key of this interpreter: version, path, size and time of its source files, and the Python version."""
     package = Path(__file__).resolve().parent.parent
-    version = (package / "__init__.py").read_bytes()  # unpacked packages may have meaningless file times
+    version = _version(package)
     files = sorted({*_sources(str(package)), *_sources(str(schema_folder()))})
     return digest_of(version, sys.version, str(sys.implementation.cache_tag), repr(files))
+
+
+def _version(package: Path) -> bytes:
+    """Return the file that contains the version: unpacked packages may have meaningless file times."""
+    return (package / "__init__.py").read_bytes()
 
 
 def _sources(folder: str) -> list[tuple[str, int, int]]:

@@ -90,8 +90,7 @@ def rewritten(tree: T, change: Callable[[N], object]) -> T:
             pairs = zip(node, after, strict=True)
             several = (new if type(new) is tuple and type(old) is not tuple else (new,) for old, new in pairs)
             return tuple(chain.from_iterable(several))
-        names = _places[kind]
-        if names is None:
+        if (names := _places[kind]) is None:
             return node
         changes: dict[str, object] = {}
         for name in names:
