@@ -156,16 +156,13 @@ def find(
     if places:
         return shelf, None, [several("ruleset", text, places)]
     names = (text, *(() if is_path else (f"{family}/{text}" for family in shelf.ids("family"))))
-    other = next((found for id in names for kind in KINDS if (found := _of_kind(shelf, kind, id)) is not None), None)
+    there = ((kind, id) for id in names for kind in KINDS if shelf.find(kind, id) is not None)
+    other = next((found for kind, id in there if (found := shelf.read(kind, id)[0]) is not None), None)
     if other is not None:
         return shelf, None, [_other_kind(other, shelf)]
     if is_path:
         return shelf, None, [_no_path(Path(text), shelf, diagnostics[0])]
     return shelf, None, diagnostics if is_given else [_nowhere(text, shelf, diagnostics[0])]
-
-
-def _of_kind(shelf: Shelf, kind: str, id: str) -> Document | None:
-    return shelf.read(kind, id)[0] if shelf.find(kind, id) is not None else None
 
 
 def _other_kind(document: Document, shelf: Shelf, at: Span | None = None) -> Diagnostic:

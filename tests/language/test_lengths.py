@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from interpreter.compare.variation import varied
+from interpreter.lowering.constants import RuleFailure
 from tests.small import MAP, examined, loaded, outcome, write
 
 DUES = """\
@@ -28,8 +29,8 @@ WAYS = """
 """
 
 
-def ruleset_of(folder: Path, length: str) -> Path:
-    path = write(folder, WAYS)
+def ruleset_of(folder: Path, length: str, ways: str = WAYS) -> Path:
+    path = write(folder, ways)
     text = MAP.replace("map: small/isles\n", DUES.replace("LENGTH", length))
     (folder / "small/maps/isles.yaml").write_text(text, encoding="utf-8")
     return path
@@ -55,6 +56,19 @@ def test_another_cell_is_another_length(tmp_path: Path) -> None:
         loaded(ruleset_of(tmp_path, '"link.cost + (dues[to.colour] otherwise 0)"')), [("dues", ("blue",), "20")]
     )
     assert [line.text for line in ruleset.new_game(2).log() if line.kind == "event"] == ["21", "4", "26"]
+
+
+def test_a_length_that_becomes_negative_fails_in_both_forms(tmp_path: Path) -> None:
+    """It leads to where the search begins, so the search alone would not notice it."""
+    ways = '\n    note said(distance(["Ayr"], "Bute", ["Ayr", "Bute"]))\n    end game\n'
+    printed = loaded(ruleset_of(tmp_path, '"link.cost + (dues[to.colour] otherwise 0)"', ways))
+    for plain in (True, False):
+        ruleset = varied(printed, [("dues", ("red",), "-30")])
+        runner = ruleset.table(2, ruleset.settings({})).runner
+        runner.plain = plain
+        assert plain or runner.ready() is not None
+        with pytest.raises(RuleFailure, match="got a length of -[0-9]+, want 0 or more"):
+            ruleset.new_game(2)
 
 
 @pytest.mark.parametrize(

@@ -228,6 +228,8 @@ class Builtins(Cells):
             if dealt:
                 row = self.declare(ops.Function("dealt", (CARDS,), "i32"), Builtins._dealt)
                 return ops.Call(row, (b.value(dealt[0]),))
+            if min(self.constants.lengths, default=0) < 0:  # of a varied table
+                raise Unsupported("links of a negative length")
             return ops.Constant(self.memory.words(list(self.constants.lengths)), about="lengths")
 
         if node.builtin.name == "distance" and not isinstance(starts, core.MakeList):

@@ -121,7 +121,8 @@ class Phases(Control):
         self.give(ops.Call("back", (FRAME,)))
 
     def _nothing(self) -> None:
-        self.add(ops.Store(ZERO, ASKED, ops.Constant(-1)))
+        self.add(ops.Store(ZERO, ASKED, STOPPED))
+        self.set(ops.Global("seat"), STOPPED)
         self.give(STOPPED)
 
     def _reset(self, lasts: str) -> None:

@@ -192,7 +192,8 @@ class Stretches(Control):
     def _stop(self) -> None:
         self.put("over", ONE)
         self.measure_at("end of game")
-        self.add(ops.Store(ZERO, ASKED, ops.Constant(-1)))
+        self.add(ops.Store(ZERO, ASKED, STOPPED))
+        self.set(ops.Global("seat"), STOPPED)
         self.give(STOPPED)
 
     # --- decisions
