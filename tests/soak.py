@@ -143,7 +143,7 @@ def play_every(seed: int, seconds: float) -> None:
                 return
             players = seats.low + round_ % (seats.high - seats.low + 1)
             wrong = play_drawn(name, (), players, seed + round_)
-            # A module keeps what the plain form works out again, so only the plain form runs out of steps.
+            # A module keeps what the plain form works out again: only the plain form runs out of steps, here or there.
             what = "stopped by the plain form's limit of steps" if LIMIT in wrong else "different" if wrong else SAME
             found[what] += 1
             if what == "different":

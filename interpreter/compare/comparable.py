@@ -71,9 +71,9 @@ class _Sided:
 
     def once(self, find: Callable[Concatenate[Self, P], T], *given: P.args, **named: P.kwargs) -> T:
         """Return what a function finds in this side, found only once for the same further arguments."""
-        if (find, given) not in self._found:
-            self._found[find, given] = find(self, *given, **named)
-        return cast("T", self._found[find, given])
+        if (key := (find, given, *named.items())) not in self._found:
+            self._found[key] = find(self, *given, **named)
+        return cast("T", self._found[key])
 
 
 class Compared(_Sided):
@@ -84,7 +84,7 @@ class Compared(_Sided):
         self.ruleset = ruleset
         self._applied = Applied(ruleset.model)
         self._views: dict[int, View] = {}
-        self._shared: dict[Hashable, list[Text]] = {}
+        self._shared: dict[int, list[Text]] = {}
         """Texts by identity of their rules, most of which are the same in all views."""
 
     @cached_property
@@ -116,7 +116,7 @@ class Compared(_Sided):
 class View(_Sided):
     """A model of a ruleset, with its texts in comparable form."""
 
-    def __init__(self, ruleset: Ruleset, model: Model, shared: dict[Hashable, list[Text]]) -> None:
+    def __init__(self, ruleset: Ruleset, model: Model, shared: dict[int, list[Text]]) -> None:
         super().__init__()
         self.ruleset, self.model = ruleset, model
         self._texts: dict[Topic, list[Text]] = {}
@@ -149,10 +149,10 @@ class View(_Sided):
         if topic not in self._texts:
             rule = self.model.rules[topic.name] if topic.section == "rules" else None
             is_own = rule is None or any(layer.facts.keeps for layer in rule.layers)  # other views have other blocks
-            key = (id(self.model), topic) if is_own else id(rule)
-            if key not in self._shared:
-                self._shared[key] = [self.text(tree) for tree in trees_of(self.model, topic)]
-            self._texts[topic] = self._shared[key]
+            known = {} if is_own else self._shared
+            if id(rule) not in known:
+                known[id(rule)] = [self.text(tree) for tree in trees_of(self.model, topic)]
+            self._texts[topic] = known[id(rule)]
         return self._texts[topic]
 
     def side(self, topic: Topic, texts: Iterable[int]) -> Side:

@@ -120,7 +120,7 @@ def played(
 
 
 MANY = 12
-"""Number of games that take longer in the plain form than compiling a module, which is then done at once."""
+"""Number of games for which a module is compiled at once: it soon pays, and costs small games no more than them."""
 
 
 class WholeGames:
