@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -67,6 +68,14 @@ class Table:
     def names(self) -> Names:
         """Names of all values, with the seats of roles."""
         return Names(self.model, self.machine.constants.role_seats)
+
+    def with_blocks(self, program: Program, secrecy: Callable[[], Secrecy]) -> Table:
+        """Return this table with a program that has further blocks, which draw nothing by new names. What both programs
+        have is compiled once."""
+        known = self.machine
+        machine = Machine(program.own_copy(), known.constants, known.resets, known.functions)
+        runner, sight = Runner(machine, self.first), Sight(machine, secrecy)
+        return dataclasses.replace(self, program=program, machine=machine, runner=runner, sight=sight, options={})
 
 
 def default_settings(model: Model) -> dict[str, Value]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
 
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
@@ -29,7 +30,7 @@ from interpreter.explain.cross_reference import (
 )
 from interpreter.explain.mentions import Meaning
 from interpreter.explain.symbols import declared, described, mentions, own_uses
-from interpreter.explain.word_search import said
+from interpreter.explain.word_search import Sentence, said, sentences_of
 from interpreter.language.builtins import FUNCTIONS, OWN_NAMES
 from interpreter.loading.pipeline import Examined, follow
 from interpreter.reading.file_declarations import sections_of
@@ -141,11 +142,15 @@ class Lexicon:
         explanations = [self._explained(found, meaning) for meaning in meanings]
         are_ours = all(meaning.section in ("functions", "language") for meaning in meanings)
         if found != name or (are_ours and "_" not in name):  # the files declare no such name
-            explanations += said(self.ruleset, name)
+            explanations += said(self._sentences, name)
         if not explanations:
             hint = did_you_mean(name, {*self._meanings, *self.ruleset.statements})
             raise LookupError(f"unknown name `{name}` in `{self.ruleset.id}`{hint}")
         return explanations
+
+    @cached_property
+    def _sentences(self) -> list[Sentence]:
+        return sentences_of(self.ruleset)
 
     def _explained(self, name: str, meaning: Meaning) -> Explanation:
         section, entries = meaning.section, self.sections.get(meaning.section, {}).get(meaning.name, [])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
@@ -14,36 +14,39 @@ from interpreter.explain.cross_reference import WORDS, Explanation, Use, line_of
 from interpreter.reading.yaml import Mapping, Scalar, Value
 from interpreter.sections.behaviour import Event
 
-__all__ = ["said"]
+__all__ = ["Sentence", "said", "sentences_of"]
 
 MOST_FOUND = 30
 _WORD = re.compile(r"\w+")
 
 
-class _Sentence(Struct, frozen=True):
-    """A text that may say the words. ``name`` is part of it, and counts more."""
+class Sentence(Struct, frozen=True):
+    """A text that may say words. ``name`` is part of it, and counts more."""
 
+    order: int
     label: str
     place: str
-    name: str
     text: str
+    name: str
+    words: str
+    """The words of the name and the text, each between two blanks, as in ``name``."""
 
 
-def said(ruleset: Ruleset, text: str) -> list[Explanation]:
+def sentences_of(ruleset: Ruleset) -> list[Sentence]:
+    """Return all sentences of a ruleset: of its declarations, its statements, and its log."""
+    return [*_declarations(ruleset), *_statements(ruleset), *_log(ruleset)]
+
+
+def said(sentences: Iterable[Sentence], text: str) -> list[Explanation]:
     """Return the sentences that say all words of a text, as one explanation; none if there are none.
 
     First come names, then sentences with the words as they stand, then those with words that begin so; rules before
     statements before sentences of the log, and short ones first.
     """
     wanted = _words(text)
-    ranked = [
-        (rank, order, len(each.text), each)
-        for order, sentences in enumerate((_declarations(ruleset), _statements(ruleset), _log(ruleset)))
-        for each in sentences
-        if wanted and (rank := _rank(wanted, each)) is not None
-    ]
-    ranked.sort(key=lambda found: found[:3])
-    best = dict.fromkeys(Use(f"{each.label}: {each.text}".strip(": "), each.place) for *_, each in ranked)
+    ranked = [(rank, each) for each in sentences if wanted.strip() and (rank := _rank(wanted, each)) is not None]
+    ranked.sort(key=lambda found: (found[0], found[1].order, len(found[1].text)))
+    best = dict.fromkeys(Use(f"{each.label}: {each.text}".strip(": "), each.place) for _, each in ranked)
     if not best:
         return []
     first = f", of which the first {MOST_FOUND} follow" if len(best) > MOST_FOUND else ""
@@ -51,54 +54,50 @@ def said(ruleset: Ruleset, text: str) -> list[Explanation]:
     return [Explanation(text, "words", (found,), (), tuple(best)[:MOST_FOUND])]
 
 
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.casefold().replace("_", " "))
+def _words(text: str) -> str:
+    return f" {' '.join(_WORD.findall(text.casefold().replace('_', ' ')))} "
 
 
-def _rank(wanted: list[str], sentence: _Sentence) -> int | None:
+def _rank(wanted: str, sentence: Sentence) -> int | None:
     """Return how well a sentence says words, 0 for best; None if it does not say all of them."""
-    name, words = _words(sentence.name), _words(f"{sentence.name} {sentence.text}")
-    if _follow(wanted, name):
-        return 0
-    if _follow(wanted, words):
-        return 1
-    if all(each in words for each in wanted):
+    if wanted in sentence.words:
+        return 0 if wanted in sentence.name else 1
+    each = wanted.split()
+    if all(f" {word} " in sentence.words for word in each):
         return 2
-    begun = all(any(other.startswith(each) for other in words) for each in wanted)
-    return 3 if begun and all(len(each) > 2 for each in wanted) else None
+    return 3 if all(len(word) > 2 and f" {word}" in sentence.words for word in each) else None
 
 
-def _follow(wanted: list[str], words: list[str]) -> bool:
-    """Return whether words stand in a text one after the other."""
-    return any(words[place : place + len(wanted)] == wanted for place in range(len(words)))
+def _sentence(order: int, label: str, place: str, name: str, text: str) -> Sentence:
+    return Sentence(order, label, place, text, _words(name), _words(f"{name} {text}"))
 
 
-def _declarations(ruleset: Ruleset) -> Iterator[_Sentence]:
+def _declarations(ruleset: Ruleset) -> Iterator[Sentence]:
     """Yield what declarations are called and what they say about themselves."""
     for section, names in ruleset.composition.sections.items():
         for name, entries in names.items() if section in WORDS and section != "says" else ():
             for entry in entries:
                 label = f"{WORDS[section]} `{name}`"
-                yield _Sentence(label, line_of(entry.span), name, " ".join(entry.remarks.about.split()))
+                yield _sentence(0, label, line_of(entry.span), name, " ".join(entry.remarks.about.split()))
 
 
-def _statements(ruleset: Ruleset) -> Iterator[_Sentence]:
+def _statements(ruleset: Ruleset) -> Iterator[Sentence]:
     """Yield the statements of the ruleset's books and all others that it cites."""
     own = set(ruleset.own_cites(tuple(id for citation in citations_of(ruleset) for id in citation.cites)))
     for id, statement in ruleset.statements.items():
         if id not in own and statement.book not in ruleset.composition.rulebooks:
             continue
-        yield _Sentence(id, statement.book, "", statement.told)
+        yield _sentence(1, id, statement.book, "", statement.told)
 
 
-def _log(ruleset: Ruleset) -> Iterator[_Sentence]:
+def _log(ruleset: Ruleset) -> Iterator[Sentence]:
     """Yield the sentences of the log and other words of the game, in all languages."""
     sections = ruleset.composition.sections
     for section in ("events", "says"):
         for name, entries in sections.get(section, {}).items():
             for entry in entries:
                 for scalar in _texts(entry.value if section == "says" else entry.read(Event).says):
-                    yield _Sentence(f"{WORDS[section]} `{name}`", line_of(scalar.span), "", scalar.text)
+                    yield _sentence(2, f"{WORDS[section]} `{name}`", line_of(scalar.span), "", scalar.text)
 
 
 def _texts(value: Value | None) -> Iterator[Scalar]:

@@ -78,13 +78,19 @@ def reach_of(model: Model, known: Reach | None = None) -> Reach:
     """
     procedures = {layer.id: layer for rule in model.rules.values() for layer in rule.layers} | model.blocks
     reach = Reach(procedures, _heard(model)) if known is None else replace(known, procedures=procedures)
-    reach.calls = {name: _calls(reach, layer) for name, layer in procedures.items()}
-    reach.chances = {name: of for layer in procedures.values() for name, of in layer.facts.chances.items()}
-    reach.suspending = reach.leading_to(lambda facts: facts.suspends)
-    reach.recursive = procedures.keys() - bottom_up(reach.calls)
+    new = {name: layer for name, layer in procedures.items() if name not in reach.calls}
+    calls = {name: _calls(reach, layer) for name, layer in new.items()}
+    reach.calls = reach.calls | calls
+    reach.chances = reach.chances | {name: of for layer in new.values() for name, of in layer.facts.chances.items()}
     if known is None:
+        reach.suspending = reach.leading_to(lambda facts: facts.suspends)
+        reach.recursive = procedures.keys() - bottom_up(calls)
         reach.standing_reads = {name: reach.reads(rule.facts) for name, rule in model.standing.items()}
         reach.phase_events = _phase_events(model, reach)
+    else:
+        suspends = {name for name, layer in new.items() if layer.facts.suspends}
+        reach.suspending = known.suspending | suspends | {name for name in new if calls[name].keys() & known.suspending}
+        reach.recursive = known.recursive | {name for name in new if calls[name].keys() & known.recursive}
     return reach
 
 

@@ -9,7 +9,7 @@ settling, delayed blocks.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from itertools import islice
 from typing import TypeAlias, assert_never
 
@@ -90,9 +90,10 @@ class Machine:
     constants: Constants
     resets: dict[str, list[tuple[int, Value]]] = field(default_factory=dict)
     """For each turn, phase and round, the cells that are reset at its end, with their values."""
+    known: InitVar[Functions | None] = None
 
-    def __post_init__(self) -> None:
-        self.functions = Functions(self.program, self.constants)
+    def __post_init__(self, known: Functions | None) -> None:
+        self.functions = Functions(self.program, self.constants, known)
         self.expressions: Evaluator = self.functions
         self.meter = self.functions.meter
         base = self.constants.layout.base
@@ -149,7 +150,7 @@ class Machine:
 
     def perform(self, state: State, chance: ChanceSource, procedure: str, then: str = "", number: int = 1) -> None:
         """Run a procedure outside the rounds (the `given` of a scenario), then continue with a phase, or stop."""
-        self.functions.chance = chance
+        self.functions.draw_from(chance)
         up = self._frame("nothing")
         if then:
             self.constants.effects.put(state, self._round, number, None)
@@ -175,7 +176,7 @@ class Machine:
             self.meter.times, self._repeats = 1, False
 
     def run(self, state: State, chance: ChanceSource, going: Going | None) -> None:
-        self.functions.chance = chance
+        self.functions.draw_from(chance)
         stretches, effects = self._stretches, self.constants.effects
         passes = 0
         self.meter.refill()
@@ -502,7 +503,6 @@ class Machine:
 
     def _ask(self, index: int, ask: core.Ask, kept: Callable[[Env], tuple[Value, ...]]) -> End:
         site, chosen = self.asks[index], tuple(ask.chosen)
-        sure = any(option.guard is None and not option.variables and not option.tests for option in site.options)
 
         def stop(state: State, env: Env, up: Frame | None) -> Going | None:
             for variable in chosen:
@@ -513,7 +513,7 @@ class Machine:
             if (seat := site.seat(state, env)) not in self._asked:
                 role = list(self.constants.model.roles)[self.constants.statics["seat.role"][seat]]
                 raise RuleFailure(f"`{ask.name}` asks a `{role}`, which does not count", ask.span)
-            if not sure and not self._repeats and not any(True for _ in self.options(state, env, site)):
+            if not self._repeats and not self._has_options(state, env, site, 1):
                 raise RuleFailure(f"`{ask.name}` leaves no choice", ask.span)
             return None
 
@@ -580,7 +580,13 @@ class Machine:
         """Return whether the current decision has more than one option."""
         frame = state.frame
         assert frame is not None
-        return len(list(islice(self.options(state, list(frame[1]), self.asks[frame[0]]), 2))) > 1
+        return self._has_options(state, list(frame[1]), self.asks[frame[0]], 2)
+
+    def _has_options(self, state: State, env: Env, site: AskSite, number: int) -> bool:
+        """Return whether there are at least so many options. Alternatives with few choices are tried first."""
+        options = sorted(site.options, key=lambda option: len(option.variables))
+        found = (values for option in options for values in self.values(state, env, option))
+        return len(list(islice(found, number))) == number
 
     def values(self, state: State, env: Env, option: OptionSite) -> Iterator[tuple[Value, ...]]:
         """Yield the legal values of one alternative."""

@@ -242,13 +242,23 @@ class Performer(Evaluator):
 
 
 class Functions(Performer):
-    """Compiles the functions and procedures of a program, each when it is first called."""
+    """Compiles the functions and procedures of a program, each when it is first called. ``known`` has those that a
+    program without further blocks shares."""
 
-    def __init__(self, program: Program, constants: Constants) -> None:
+    def __init__(self, program: Program, constants: Constants, known: Functions | None = None) -> None:
         super().__init__(program, constants)
-        self.called, self.chance = Lazy(self._called), Seeded(0)
+        self.called, self.chance, self.known = Lazy(self._called), Seeded(0), known
+        if known is not None:
+            self.meter = known.meter
+
+    def draw_from(self, chance: ChanceSource) -> None:
+        self.chance = chance
+        if self.known is not None:
+            self.known.draw_from(chance)
 
     def _called(self, name: str) -> Called:
+        if self.known is not None and name in self.known.program.reach.procedures:
+            return self.known.called[name]
         is_procedure = self.program.reach.procedures[name].form == "does"
         return self._procedure(name) if is_procedure else self._function(name)
 

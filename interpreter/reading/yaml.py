@@ -198,18 +198,18 @@ def loader() -> type:
         return yaml.CSafeLoader
 
     class Loader(yaml.SafeLoader):
-        in_word = False
-
-        def peek(self, index: int = 0) -> str:
-            character: str = super().peek(index)
-            return "_" if self.in_word and character == "?" else character
+        def peek_in_word(self, index: int = 0) -> str:
+            character = super().peek(index)
+            return "_" if character == "?" else character
 
         def scan_plain(self) -> Any:
-            self.in_word = True
+            if not self.flow_level:
+                return super().scan_plain()
+            self.peek = self.peek_in_word  # type: ignore[method-assign]
             try:
                 return super().scan_plain()
             finally:
-                self.in_word = False
+                del self.peek
 
     return Loader
 

@@ -14,8 +14,7 @@ import os
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import count
 from pathlib import Path
@@ -153,7 +152,7 @@ class Subject:
         decisions: list[int] = []
         rounds: list[int] = []
         again, spent = 0, 0.0
-        with _without_gc():
+        with no_search():
             while spent < seconds or not rounds:
                 start = clock()
                 size = max(1, min(2 * len(rounds), int((seconds - spent) / max(spent, 1e-6) * len(rounds))))
@@ -184,7 +183,7 @@ class Subject:
         runner, bots = self.table.runner, self.bots
         games = decisions = rounds = 0
         spent = 0.0
-        with _without_gc():
+        with no_search():
             before = runner.bailouts
             while spent < seconds or not games:
                 start, seed = clock(), next(self._applied_seeds)
@@ -212,7 +211,7 @@ class Subject:
     def moments(self) -> dict[str, float]:
         """Measure the seconds of a clone, an undo and a digest."""
         game = self._midway
-        with _without_gc():
+        with no_search():
             return {"clone": _median_seconds(game.clone), "undo": _undo(game), "digest": _median_seconds(game.digest)}
 
     @cached_property
@@ -230,7 +229,7 @@ class Subject:
 
     def set_up(self) -> float:
         """Measure the seconds from a prepared table to the first decision."""
-        with _without_gc():
+        with no_search():
             begin = partial(self.ruleset.new_game, self.players, settings=self.settings)
             return median(_spent(partial(begin, seed=seed)) for seed in range(SET_UPS))
 
@@ -266,7 +265,7 @@ def held(ruleset: Ruleset, players: int, policy: str, settings: Mapping[str, obj
 def calibration(turns: int = TURNS) -> float:
     """Measure the iterations per second of a small Python loop that resembles a game, best of three. It must never
     change, or stored reports could not be compared."""
-    with _without_gc():
+    with no_search():
         return max(turns / _turns(turns) for _ in range(3))
 
 
@@ -283,14 +282,6 @@ def _turns(turns: int) -> float:
         if len(log) > 500:
             log.clear()
     return process_time() - start
-
-
-@contextmanager
-def _without_gc() -> Iterator[None]:
-    """Disable the cycle collector, after a full collection."""
-    gc.collect()
-    with no_search():
-        yield
 
 
 def _spent(do: Callable[[], object], times: int = 1) -> float:

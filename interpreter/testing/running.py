@@ -164,8 +164,11 @@ def begun(checked: Checked, ruleset: Ruleset) -> Game:
     model = replace(ruleset.model, blocks={**ruleset.model.blocks, **checked.blocks})
     program = lower(model, reach_of(model, ruleset.program.reach), ruleset.program)
     played = dataclasses.replace(ruleset, model=model, program=program, _tables={})
-    chance = plain(keys.source).get("chance") or {}
-    game = Game.seated(played, played.table(players, settings), keys.seed or 0, chance)
+    if program.chances == ruleset.program.chances:
+        table = ruleset.table(players, settings).with_blocks(program, lambda: played.secrecy)
+    else:
+        table = played.table(players, settings)
+    game = Game.seated(played, table, keys.seed or 0, plain(keys.source).get("chance") or {})
     phase = ""
     if keys.phase is not None:
         phase = keys.phase.text

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,6 @@ def no_other_process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
     if request.node.get_closest_marker("fresh") is None:
         monkeypatch.setattr(Subject, "fresh", lambda self: (0.5, 40_000))
         monkeypatch.setattr("interpreter.simulate.throughput.calibration", lambda: 0.01)
-        monkeypatch.setattr("interpreter.simulate.throughput._without_gc", nullcontext)
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from typing import Self
 
 from interpreter.compiler.codegen.cells import Cells
-from interpreter.compiler.codegen.function import ZERO
 from interpreter.compiler.codegen.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.kernel.graphs import Graph
@@ -173,13 +172,10 @@ class Builtins(Cells):
     def _price(self, node: core.CallBuiltin) -> ops.Value:
         track, tokens = node.arguments
         held, _ = self._held(track)
-        data, bag = self._track(track), self.value(tokens)
+        data = self._track(track)
         if isinstance(self.shapes.held(track.type), IntType):
-            width = ops.Constant(1)
-            bag = self.call("bag_single", bag, ZERO, width)
-        else:
-            width = self.width(track.type)
-        return self.call("track_price", data, held, bag, width)
+            return self.call("track_price", data, held, self.allocated(self.words((tokens,), (INT,))), ops.Constant(1))
+        return self.call("track_price", data, held, self.value(tokens), self.width(track.type))
 
     def _vacancy(self, node: core.CallBuiltin) -> ops.Value:
         held, group = self._held(node.arguments[0])
@@ -197,7 +193,10 @@ class Builtins(Cells):
         row = None
         if width.value <= FEW_KINDS:
             row = self.row(
-                "capacities", (rooms,), 1 << width.value, lambda b: b.call("capacities", b.value(rooms), width)
+                "capacities",
+                (rooms,),
+                1 << width.value,
+                lambda b: b.call("capacities", ops.Constant(-1), b.value(rooms), width),
             )
         further = tuple(self.kept(self.value(argument)) for argument in kind)
         if row is None:
@@ -244,22 +243,24 @@ class Builtins(Cells):
         return self.call(node.builtin.name, *map(self.value, (starts, goal, within)), lengths(self))
 
     def _dealt(self) -> None:
-        """Build the function that returns the lengths of links on which cards lie, as a row of words. If they changed
-        since its last call, it clears the cache of distances."""
+        """Build the function that returns the lengths of links on which cards lie, as a row of words. If the cards
+        changed since its last call, it clears the cache of distances."""
         graph, shapes = self.model.graph, self.shapes
         assert graph is not None
         count = len(graph.links)
         printed = [shapes.word(row.values.get(graph.length or ""), INT) for row in self.model.cards]
-        table, lengths = self.memory.words(printed), self.memory.reserve(count)
+        table, lengths, known = self.memory.words(printed), self.memory.reserve(count), self.memory.reserve(count)
+        self.memory.data[known] = b"\xff" * count * WORD  # no cards
         self.fail_if(ops.Load(CARDS) < count, "too few cards")
-        with self.counted(ops.Constant(count)) as number:
-            place = number * WORD
-            card = ops.Load(CARDS + place, WORD)
-            new = self.kept(ops.Load(card * WORD, table))
-            with self.when(new.differs(ops.Load(place, lengths))):
+        row = ops.Constant(known), CARDS + WORD, ops.Constant(count)
+        with self.when(ops.negated(self.call("equal_words", *row))):
+            with self.counted(ops.Constant(count)) as number:
+                place = number * WORD
+                new = self.kept(ops.Load(ops.Load(CARDS + place, WORD) * WORD, table))
                 self.fail_if(new < 0, "a link without a length, or of a negative one")
                 self.add(ops.Store(place, lengths, new))
-                self.do("forget_ways")
+            self.do("copy_words", *row)
+            self.do("forget_ways")
         self.give(ops.Constant(lengths, about="lengths"))
 
 
@@ -277,7 +278,7 @@ def free_locals(tree: object) -> dict[int, Type]:
 
 BUILT: dict[str, Callable[[Builtins, core.CallBuiltin], ops.Value]] = {
     "count": Builtins._count,
-    "count of bag": lambda b, node: b._runtime("bag_total", node),
+    "count of bag": lambda b, node: b._runtime("sum_of_words", node),
     "count of int": lambda b, node: b.value(node.arguments[0]),
     "first": Builtins._end,
     "last": Builtins._end,
@@ -291,7 +292,7 @@ BUILT: dict[str, Callable[[Builtins, core.CallBuiltin], ops.Value]] = {
     "clockwise": lambda b, node: b.list_of(b.source(node)),
     "sum": lambda b, node: b.total(b.source(node.arguments[0])),
     "sum of bags": lambda b, node: b.call("sum_of_bags", b.value(node.arguments[0]), b.width(node.type)),
-    "total": lambda b, node: b._runtime("bag_total", node),
+    "total": lambda b, node: b._runtime("sum_of_words", node),
     "min": Builtins._extreme,
     "max": Builtins._extreme,
     "min of list": lambda b, node: b.extreme(b.source(node.arguments[0]), "lt"),

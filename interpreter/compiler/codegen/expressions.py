@@ -127,7 +127,8 @@ class Expressions(Builtins):
                 return ops.negated(self.value(inner))
             case core.Negate(inner):
                 if isinstance(inner.type, BagType):
-                    return self.call("bag_negate", self.value(inner), self.width(inner.type))
+                    bag = self.kept(self.value(inner))
+                    return self.call("bag_sum", bag, bag, ops.Constant(-2, "i64"), self.width(inner.type))
                 return -self.value(inner)
             case core.Condition(then, test, otherwise):
                 return self.either(
@@ -232,8 +233,8 @@ class Expressions(Builtins):
             if isinstance(node.right, core.AmountOf):
                 bag, number, kind = map(self.value, (node.left, node.right.number, node.right.kind))
                 return self.call("bag_with", bag, number if node.operator == "+" else -number, kind, width)
-            word = {"+": "bag_add", "-": "bag_subtract"}[node.operator]
-            return self.call(word, self.value(node.left), self.value(node.right), width)
+            times = ops.Constant(1 if node.operator == "+" else -1, "i64")
+            return self.call("bag_sum", self.value(node.left), self.value(node.right), times, width)
         if isinstance(node.type, CollectionType):
             return self.call("concat", self.value(node.left), self.value(node.right))
         return ops.Binary(ARITHMETIC[node.operator], self.value(node.left, INT), self.value(node.right, INT))

@@ -265,12 +265,8 @@
     (i32.store $place -1)  ;; seen
     (local.set $at (i32.add $at 4)))
   (local.set $place (i32.eq $at $end))
-  (block $done
-    (loop $back
-      (local.set $at (i32.sub $at 4))
-      (br_if $done (i32.eq $at $cards))
-      (i32.store (call $location_of (i32.load $at)) $zone)
-      (br $back)))
+  (until $done (i32.eq (local.tee $at (i32.sub $at 4)) $cards)
+    (i32.store (call $location_of (i32.load $at)) $zone))
   $place)
 
 ;; Remove the cards from a zone's list that are now in another zone.

@@ -88,11 +88,8 @@
   (local.set $stream (call $output $start $used))
   (if (i32.ge_u $n 0x40000000) (then (return (i32.wrap_i64 (call $bounded $stream (i64.extend_i32_u $n))))))
   (local.set $number (call $output $stream (i64.const 0)))
-  (block $common  ;; the last 2**30 - 1 numbers would be biased
-    (loop $again
-      (br_if $common (i64.lt_u $number (i64.const 0xFFFFFFFFC0000001)))
-      (local.set $number (call $finalise $number))
-      (br $again)))
+  (until $common (i64.lt_u $number (i64.const 0xFFFFFFFFC0000001))  ;; the last 2**30 - 1 numbers would be biased
+    (local.set $number (call $finalise $number)))
   (i32.wrap_i64 (i64.rem_u $number (i64.extend_i32_u $n))))
 
 
@@ -282,13 +279,9 @@
   (local.set $fresh (call $new_list (i32.load $list)))
   (local.set $at (i32.add $list 4))
   (local.set $into (call $end_of $fresh))
-  (block $done
-    (loop $next
-      (local.set $into (i32.sub $into 4))
-      (br_if $done (i32.eq $into $fresh))
-      (i32.store $into (i32.load $at))
-      (local.set $at (i32.add $at 4))
-      (br $next)))
+  (until $done (i32.eq (local.tee $into (i32.sub $into 4)) $fresh)
+    (i32.store $into (i32.load $at))
+    (local.set $at (i32.add $at 4)))
   $fresh)
 
 ;; List without the first item equal to a word; traps if there is none.
@@ -558,10 +551,8 @@
   (local.set $into (i32.add $fresh 4))
   (local.set $i 0)
   (loop $next
-    (if (i32.eqz (i32.load (i32.add $repeats (i32.shl $i 2))))
-      (then (i32.store $into
-                       (i32.load offset=4 (i32.add $list (i32.shl $i 2))))
-            (local.set $into (i32.add $into 4))))
+    (i32.store $into (i32.load offset=4 (i32.add $list (i32.shl $i 2))))
+    (if (i32.eqz (i32.load (i32.add $repeats (i32.shl $i 2)))) (then (local.set $into (i32.add $into 4))))
     (br_if $next (i32.ne (local.tee $i (i32.add $i 1)) $n)))
   (i32.store $fresh (i32.sub (i32.shr_u (i32.sub $into $fresh) 2) 1))
   (global.set $arena $into)
@@ -570,19 +561,7 @@
 
 ;; Bags over a kind with k members.
 
-;; Sum of two bags.
-(func $bag_add (param $a i32) (param $b i32) (param $k i32) (result i32)
-  (call $bag_sum $a $b (i64.const 1) $k))
-
-;; Difference of two bags; a count can be negative.
-(func $bag_subtract (param $a i32) (param $b i32) (param $k i32) (result i32)
-  (call $bag_sum $a $b (i64.const -1) $k))
-
-;; Bag with each count negated.
-(func $bag_negate (param $a i32) (param $k i32) (result i32)
-  (call $bag_sum $a $a (i64.const -2) $k))
-
-;; Sum of a bag and a multiple of another.
+;; Sum of a bag and a multiple of another; a count can be negative.
 (func $bag_sum (param $a i32) (param $b i32) (param $times i64) (param $k i32) (result i32)
   (local $fresh i32) (local $at i32) (local $number i64)
   (local.set $fresh (call $alloc $k))
@@ -621,10 +600,6 @@
   (i32.store (i32.add $fresh (i32.shl $kind 2)) (call $word $number))
   $fresh)
 
-;; Number of tokens in a bag.
-(func $bag_total (param $bag i32) (param $k i32) (result i64)
-  (call $sum_of_words $bag $k))
-
 ;; Sum of a list of bags.
 (func $sum_of_bags (param $list i32) (param $k i32) (result i32)
   (local $fresh i32) (local $kind i32) (local $end i32) (local $at i32) (local $number i64)
@@ -633,12 +608,8 @@
   (until $done (i32.eq $kind $end)
     (local.set $number (i64.const 0))
     (local.set $at (call $end_of $list))
-    (block $summed
-      (loop $bag
-        (local.set $at (i32.sub $at 4))
-        (br_if $summed (i32.eq $at $list))
-        (local.set $number (i64.add $number (i64.load32_s (i32.add (i32.load $at) $kind))))
-        (br $bag)))
+    (until $summed (i32.eq (local.tee $at (i32.sub $at 4)) $list)
+      (local.set $number (i64.add $number (i64.load32_s (i32.add (i32.load $at) $kind)))))
     (i32.store (i32.add $fresh $kind) (call $word $number))
     (local.set $kind (i32.add $kind 4)))
   $fresh)
@@ -707,20 +678,15 @@
 ;; remaining in these, and any of the groups up to `end`. Groups without tokens are skipped.
 (func $least_left (param $rooms i32) (param $group i32) (param $end i32) (param $set i64) (param $left i64) (result i64)
   (local $without i64) (local $with i64) (local $more i64)
-  (block $last
-    (loop $next
-      (br_if $last (i32.eq $group $end))
-      (if (i64.le_s (i64.load offset=8 align=4 $group) (i64.const 0))
-        (then (local.set $group (i32.add $group 16))
-              (br $next))))
-    (local.set $without (call $least_left $rooms (i32.add $group 16) $end $set $left))
-    (local.set $more (i64.and (i64.load align=4 $group) (i64.xor $set (i64.const -1))))
-    (local.set $with (call $least_left
-      $rooms (i32.add $group 16) $end
-      (i64.or $set $more)
-      (i64.sub (i64.add $left (call $capacity $rooms $more)) (i64.load offset=8 align=4 $group))))
-    (return (select $with $without (i64.lt_s $with $without))))
-  $left)
+  (if (i32.eq $group $end) (then (return $left)))
+  (local.set $without (call $least_left $rooms (i32.add $group 16) $end $set $left))
+  (if (i64.le_s (i64.load offset=8 align=4 $group) (i64.const 0)) (then (return $without)))
+  (local.set $more (i64.and (i64.load align=4 $group) (i64.xor $set (i64.const -1))))
+  (local.set $with (call $least_left
+    $rooms (i32.add $group 16) $end
+    (i64.or $set $more)
+    (i64.sub (i64.add $left (call $capacity $rooms $more)) (i64.load offset=8 align=4 $group))))
+  (select $with $without (i64.lt_s $with $without)))
 
 ;; `$overflow` in the general case.
 (func $overflow_of_many (param $bag i32) (param $rooms i32) (param $k i32) (result i64)
@@ -753,7 +719,7 @@
   (if (i32.gt_u $k 6) (then (return (call $overflow_of_many $bag $rooms $k))))
   (local.set $first (global.get $arena))
   (local.set $over
-    (call $overflow_within $bag (call $capacities_of (call $kinds_in $bag $k) $rooms $k) $k))
+    (call $overflow_within $bag (call $capacities (call $kinds_in $bag $k) $rooms $k) $k))
   (global.set $arena $first)
   (if (i64.lt_s $over (i64.const 0)) (then (return (call $overflow_of_many $bag $rooms $k))))
   $over)
@@ -764,20 +730,16 @@
   (if (i32.gt_u $k 6) (then (return (call $space_of_many $bag $rooms $kind $k))))
   (local.set $first (global.get $arena))
   (local.set $left (call $space_within $bag
-    (call $capacities_of (i32.or (call $kinds_in $bag $k) (i32.shl 1 $kind)) $rooms $k) $kind $k))
+    (call $capacities (i32.or (call $kinds_in $bag $k) (i32.shl 1 $kind)) $rooms $k) $kind $k))
   (global.set $arena $first)
   (if (i64.lt_s $left (i64.const 0)) (then (return (call $space_of_many $bag $rooms $kind $k))))
   $left)
 
 ;; Up to 6 kinds: a list has the capacity of rooms for each set of kinds.
 
-;; List of the total capacity of rooms that take any kind of a set, by set; traps above 64 rooms, for a negative
-;; capacity, and if the total does not fit into a word.
-(func $capacities (param $rooms i32) (param $k i32) (result i32)
-  (call $capacities_of -1 $rooms $k))
-
-;; The same for subsets of a set; it is 0 for others.
-(func $capacities_of (param $all_kinds i32) (param $rooms i32) (param $k i32) (result i32)
+;; List of the total capacity of rooms that take any kind of a set, by set, for the subsets of a set; 0 for other sets.
+;; Traps above 64 rooms, for a negative capacity, and if the total does not fit into a word.
+(func $capacities (param $all_kinds i32) (param $rooms i32) (param $k i32) (result i32)
   (local $list i32) (local $end i32) (local $room i32) (local $at i32) (local $kinds i32) (local $kind i32)
   (local $set i32) (local $capacity i64) (local $all i64)
   (if (i32.gt_u $k 6) (then (unreachable)))
@@ -785,29 +747,25 @@
   (local.set $list (call $new_list (i32.shl 1 $k)))
   (call $clear_words (i32.add $list 4) (i32.load $list))
   (local.set $end (call $end_of $rooms))
-  (block $done
-    (loop $next
-      (local.set $rooms (i32.add $rooms 4))
-      (br_if $done (i32.eq $rooms $end))
-      (local.set $room (i32.load $rooms))
-      (local.set $capacity (i64.load32_s offset=4 $room))
-      (local.set $all (i64.add $all $capacity))
-      (if (i64.lt_s $capacity (i64.const 0)) (then (unreachable)))
-      (if (i64.gt_s $all (i64.const 0x7FFFFFFF)) (then (unreachable)))
-      (local.set $room (i32.load $room))
-      (local.set $at (call $end_of $room))
-      (local.set $kinds 0)
-      (until $taken (i32.eq (local.tee $at (i32.sub $at 4)) $room)
-        (local.set $kind (i32.load $at))
-        (if (i32.ge_u $kind $k) (then (unreachable)))
-        (local.set $kinds (i32.or $kinds (i32.shl 1 $kind))))
-      (local.set $set (i32.and (i32.sub (i32.load $list) 1) $all_kinds))
-      (loop $sets
-        (local.set $at (i32.add $list (i32.shl $set 2)))
-        (i32.store offset=4 $at
-          (i32.add (i32.load offset=4 $at) (select (i32.wrap_i64 $capacity) 0 (i32.and $set $kinds))))
-        (br_if $sets (local.tee $set (i32.and (i32.sub $set 1) $all_kinds))))
-      (br $next)))
+  (until $done (i32.eq (local.tee $rooms (i32.add $rooms 4)) $end)
+    (local.set $room (i32.load $rooms))
+    (local.set $capacity (i64.load32_s offset=4 $room))
+    (local.set $all (i64.add $all $capacity))
+    (if (i64.lt_s $capacity (i64.const 0)) (then (unreachable)))
+    (if (i64.gt_s $all (i64.const 0x7FFFFFFF)) (then (unreachable)))
+    (local.set $room (i32.load $room))
+    (local.set $at (call $end_of $room))
+    (local.set $kinds 0)
+    (until $taken (i32.eq (local.tee $at (i32.sub $at 4)) $room)
+      (local.set $kind (i32.load $at))
+      (if (i32.ge_u $kind $k) (then (unreachable)))
+      (local.set $kinds (i32.or $kinds (i32.shl 1 $kind))))
+    (local.set $set (i32.and (i32.sub (i32.load $list) 1) $all_kinds))
+    (loop $sets
+      (local.set $at (i32.add $list (i32.shl $set 2)))
+      (i32.store offset=4 $at
+        (i32.add (i32.load offset=4 $at) (select (i32.wrap_i64 $capacity) 0 (i32.and $set $kinds))))
+      (br_if $sets (local.tee $set (i32.and (i32.sub $set 1) $all_kinds)))))
   $list)
 
 ;; Set of the kinds, up to 8, of which a bag has tokens; -1 if a count is negative.
@@ -1015,21 +973,17 @@
 (func $heap_pop (param $heap i32) (param $count i32)
   (local $key i64) (local $other i64) (local $next i64) (local $place i32) (local $below i32)
   (local.set $key (i64.load align=4 (i32.add $heap (i32.shl $count 3))))
-  (block $done
-    (loop $down
-      (local.set $below (i32.add (i32.shl $place 1) 1))
-      (br_if $done (i32.ge_u $below $count))
-      (local.set $other (i64.load align=4 (i32.add $heap (i32.shl $below 3))))
-      (if (i32.lt_u (i32.add $below 1) $count)
-        (then
-          (local.set $next (i64.load offset=8 align=4 (i32.add $heap (i32.shl $below 3))))
-          (if (i64.lt_u $next $other)
-            (then (local.set $other $next)
-                  (local.set $below (i32.add $below 1))))))
-      (br_if $done (i64.le_u $key $other))
-      (i64.store align=4 (i32.add $heap (i32.shl $place 3)) $other)
-      (local.set $place $below)
-      (br $down)))
+  (until $done (i32.ge_u (local.tee $below (i32.add (i32.shl $place 1) 1)) $count)
+    (local.set $other (i64.load align=4 (i32.add $heap (i32.shl $below 3))))
+    (if (i32.lt_u (i32.add $below 1) $count)
+      (then
+        (local.set $next (i64.load offset=8 align=4 (i32.add $heap (i32.shl $below 3))))
+        (if (i64.lt_u $next $other)
+          (then (local.set $other $next)
+                (local.set $below (i32.add $below 1))))))
+    (br_if $done (i64.le_u $key $other))
+    (i64.store align=4 (i32.add $heap (i32.shl $place 3)) $other)
+    (local.set $place $below))
   (i64.store align=4 (i32.add $heap (i32.shl $place 3)) $key))
 
 ;; Dijkstra's algorithm from one node. A path is encoded in 64 bits: its length plus 1, then 16 bits with its number of
