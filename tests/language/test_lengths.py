@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -96,3 +97,23 @@ def test_a_path_without_lengths_is_refused(tmp_path: Path, function: str) -> Non
 
 def test_a_length_with_an_error_is_told_once(tmp_path: Path) -> None:
     assert outcome(ruleset_of(tmp_path, '"link.cots"')).count("E304") == 1
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_a_dealt_card_of_a_negative_length_fails_in_both_forms(tmp_path: Path, plain: bool) -> None:
+    """It is dealt again behind a card that was there before: what a module keeps of those does not hide it."""
+    folder = tmp_path / "causeways"
+    shutil.copytree(Path(__file__).parents[1] / "cases" / "causeways", folder)
+    stones = folder / "decks" / "stones.yaml"
+    stones.write_text(stones.read_text(encoding="utf-8").replace("moss      | 1 ", "moss      | -1"), encoding="utf-8")
+    family = folder / "family.yaml"
+    text = family.read_text(encoding="utf-8").replace("where s.steps > 0] to laid", 'where s != "flat"] to laid')
+    family.write_text(text, encoding="utf-8")
+    game = loaded(folder / "causeways.yaml").new_game(2)
+    game.runner.plain = plain
+    assert plain or game.runner.ready() is not None
+    walk = {"do": "to", "there": "East"}
+    game.apply(walk)
+    game.apply({"do": "swap"})
+    with pytest.raises(RuleFailure, match="length"):
+        game.apply(walk)
