@@ -158,6 +158,11 @@ class Ruleset:
         return Secrecy(self.program)
 
     @cached_property
+    def of_scenarios(self) -> Ruleset:
+        """The ruleset with tables of its own, since games may be played in another thread meanwhile."""
+        return replace(self, _tables={}, source=None)
+
+    @cached_property
     def names(self) -> Names:
         """Names of all values, with those of seats if they do not depend on a table."""
         low, high = self.players.low, self.players.high

@@ -503,6 +503,7 @@ class Machine:
 
     def _ask(self, index: int, ask: core.Ask, kept: Callable[[Env], tuple[Value, ...]]) -> End:
         site, chosen = self.asks[index], tuple(ask.chosen)
+        sure = any(option.guard is None and not option.variables and not option.tests for option in site.options)
 
         def stop(state: State, env: Env, up: Frame | None) -> Going | None:
             for variable in chosen:
@@ -513,7 +514,7 @@ class Machine:
             if (seat := site.seat(state, env)) not in self._asked:
                 role = list(self.constants.model.roles)[self.constants.statics["seat.role"][seat]]
                 raise RuleFailure(f"`{ask.name}` asks a `{role}`, which does not count", ask.span)
-            if not self._repeats and not self._has_options(state, env, site, 1):
+            if not sure and not self._repeats and not self._has_options(state, env, site, 1):
                 raise RuleFailure(f"`{ask.name}` leaves no choice", ask.span)
             return None
 

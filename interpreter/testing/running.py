@@ -165,7 +165,7 @@ def begun(checked: Checked, ruleset: Ruleset) -> Game:
     program = lower(model, reach_of(model, ruleset.program.reach), ruleset.program)
     played = dataclasses.replace(ruleset, model=model, program=program, _tables={})
     if program.chances == ruleset.program.chances:
-        table = ruleset.table(players, settings).with_blocks(program, lambda: played.secrecy)
+        table = ruleset.of_scenarios.table(players, settings).with_blocks(program, lambda: played.secrecy)
     else:
         table = played.table(players, settings)
     game = Game.seated(played, table, keys.seed or 0, plain(keys.source).get("chance") or {})

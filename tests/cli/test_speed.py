@@ -13,7 +13,9 @@ import resource
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -102,11 +104,17 @@ def test_checks_of_a_large_family_take_a_minute_and_a_gigabyte_at_most(
     }
     words = [sys.executable, "-m", "interpreter", command, str(file)]
     running = subprocess.Popen(words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, used = os.wait4(running.pid, 0)
+    ended, most = 0, 0
+    while not ended:
+        with suppress(OSError):  # what the system tells at its end counts the memory of its parent, too
+            peak = re.search(r"VmHWM:\s*(\d+)", Path(f"/proc/{running.pid}/status").read_text(encoding="ascii"))
+            most = max(most, int(peak[1]) if peak is not None else 0)
+        ended, status, used = os.wait4(running.pid, os.WNOHANG)
+        time.sleep(0.02)
     running.returncode = os.waitstatus_to_exitcode(status)
     assert running.returncode == (change is misspelt)
     assert used.ru_utime + used.ru_stime < 60
-    assert used.ru_maxrss < 1_000_000, "kilobytes"
+    assert (most or used.ru_maxrss) < 1_000_000, "kilobytes"
 
 
 @pytest.mark.parametrize(("command", "said"), [("validate", "no errors"), ("lint", "nothing found")])

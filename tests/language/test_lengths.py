@@ -101,19 +101,28 @@ def test_a_length_with_an_error_is_told_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("plain", [True, False])
 def test_a_dealt_card_of_a_negative_length_fails_in_both_forms(tmp_path: Path, plain: bool) -> None:
-    """It is dealt again behind a card that was there before: what a module keeps of those does not hide it."""
+    """It lies on the last link. The lengths that were read before it are forgotten with it."""
     folder = tmp_path / "causeways"
     shutil.copytree(Path(__file__).parents[1] / "cases" / "causeways", folder)
-    stones = folder / "decks" / "stones.yaml"
+    family, stones = folder / "family.yaml", folder / "decks" / "stones.yaml"
     stones.write_text(stones.read_text(encoding="utf-8").replace("moss      | 1 ", "moss      | -1"), encoding="utf-8")
-    family = folder / "family.yaml"
-    text = family.read_text(encoding="utf-8").replace("where s.steps > 0] to laid", 'where s != "flat"] to laid')
-    family.write_text(text, encoding="utf-8")
-    game = loaded(folder / "causeways.yaml").new_game(2)
-    game.runner.plain = plain
-    assert plain or game.runner.ready() is not None
-    walk = {"do": "to", "there": "East"}
-    game.apply(walk)
-    game.apply({"do": "swap"})
-    with pytest.raises(RuleFailure, match="length"):
+    text = family.read_text(encoding="utf-8").replace("all of laid to quarry", "all of laid to top of quarry")
+    text = text.replace("where s.steps > 0] to laid", "where s != first(quarry)] to laid")
+    hop = '          hop:\n            who.steps += distance(["Mid"], "West", [r in rock])\n'
+    family.write_text(text.replace("          swap:\n", f"{hop}          swap:\n"), encoding="utf-8")
+    ruleset = loaded(folder / "causeways.yaml")
+    walk, hop_ = {"do": "to", "there": "East"}, {"do": "hop"}
+    for seed in range(8):
+        game, measured = ruleset.new_game(2, seed), ruleset.new_game(2, seed)
+        game.runner.plain = plain
+        assert plain or game.runner.ready() is not None
         game.apply(walk)
+        game.apply({"do": "swap"})
+        with pytest.raises(RuleFailure, match="length"):
+            game.apply(walk)
+        game.undo()
+        game.apply(hop_)
+        measured.runner.plain = True
+        measured.apply(walk)
+        measured.apply(hop_)
+        assert game.value("seats[1].steps") == measured.value("seats[1].steps"), seed

@@ -254,6 +254,7 @@ class Builtins(Cells):
         self.fail_if(ops.Load(CARDS) < count, "too few cards")
         row = ops.Constant(known), CARDS + WORD, ops.Constant(count)
         with self.when(ops.negated(self.call("equal_words", *row))):
+            self.add(ops.Store(row[0], 0, ops.Constant(-1)))  # until all lengths are there: one may trap
             with self.counted(ops.Constant(count)) as number:
                 place = number * WORD
                 new = self.kept(ops.Load(ops.Load(CARDS + place, WORD) * WORD, table))
