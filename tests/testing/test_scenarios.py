@@ -20,7 +20,7 @@ from interpreter.engine.refusal import IllegalMove
 from interpreter.loading.load import load
 from interpreter.reading.files import Shelf
 from interpreter.testing.mutation import mutants_of, prove
-from interpreter.testing.running import Outcome, run_scenario
+from interpreter.testing.running import Outcome, begun, run_scenario
 from interpreter.testing.scenarios import Scenario
 from interpreter.testing.suite import Suite, suite_of
 
@@ -41,6 +41,18 @@ def test_scenario(scenario: Scenario, ruleset: str) -> None:
     outcome = scenarios_of(ruleset).outcome(scenario, ruleset)
     assert outcome.passed, "\n".join([*map(str, outcome.failures), *scenarios_of(ruleset).messages()])
     assert scenarios_of(ruleset).messages() == []
+
+
+def test_scenarios_share_what_is_compiled_among_themselves_alone() -> None:
+    """Games of the same ruleset may be played in another thread, with a chance and a budget of steps of their own."""
+    pairs = [(each, "goofspiel") for each, id in PAIRS if id == "goofspiel" and not each.may_not_begin]
+    bound = [checked for pair in pairs if (checked := SUITE.checked(*pair)) is not None]
+    games = [begun(each, each.ruleset) for each in bound]
+    shared = {id(game.machine.functions.known) for game in games}
+    players = {(game.origin["players"], str(game.settings)) for game in games}
+    assert len(games) > len(shared) == len(players)
+    played = (each.ruleset.new_game(game.origin["players"], 1, None) for each, game in zip(bound, games, strict=True))
+    assert shared.isdisjoint(id(game.machine.functions) for game in played)
 
 
 def test_the_files_of_scenarios_are_sound() -> None:

@@ -249,18 +249,18 @@ class Builtins(Cells):
         assert graph is not None
         count = len(graph.links)
         printed = [shapes.word(row.values.get(graph.length or ""), INT) for row in self.model.cards]
-        table, lengths, known = self.memory.words(printed), self.memory.reserve(count), self.memory.reserve(count)
-        self.memory.data[known] = b"\xff" * count * WORD  # no cards
+        table, lengths, last = self.memory.words(printed), self.memory.reserve(count), self.memory.reserve(count)
+        self.memory.data[last] = b"\xff" * count * WORD  # no cards
         self.fail_if(ops.Load(CARDS) < count, "too few cards")
-        row = ops.Constant(known), CARDS + WORD, ops.Constant(count)
-        with self.when(ops.negated(self.call("equal_words", *row))):
-            self.add(ops.Store(row[0], 0, ops.Constant(-1)))  # until all lengths are there: one may trap
+        both = ops.Constant(last), CARDS + WORD, ops.Constant(count)
+        with self.when(ops.negated(self.call("equal_words", *both))):
+            self.add(ops.Store(ops.Constant(last), 0, ops.Constant(-1)))  # until all lengths are there: one may trap
             with self.counted(ops.Constant(count)) as number:
                 place = number * WORD
                 new = self.kept(ops.Load(ops.Load(CARDS + place, WORD) * WORD, table))
                 self.fail_if(new < 0, "a link without a length, or of a negative one")
                 self.add(ops.Store(place, lengths, new))
-            self.do("copy_words", *row)
+            self.do("copy_words", *both)
             self.do("forget_ways")
         self.give(ops.Constant(lengths, about="lengths"))
 
