@@ -26,7 +26,7 @@ from interpreter.plain.machine import Machine
 from interpreter.play.match import MAXIMUM_DECISIONS, streams_for
 from interpreter.rl.batch_module import Batch, batch_of
 from interpreter.rl.numbering import MOST_LEGAL, Limits
-from interpreter.rl.space import Space, space_of
+from interpreter.rl.space import Space, checked_seat, space_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,12 +70,10 @@ def make(
 
 
 def _seated(space: Space, bots: Mapping[int, str]) -> dict[int, Bot]:
-    for seat in bots:
-        if not 0 <= seat < space.players:
-            raise ValueError(f"bots: there is no seat {seat}; the seats are 0 to {space.players - 1}")
     if len(bots) == space.players:
         raise ValueError("bots: every seat has a bot; leave at least one seat free")
-    return {seat: bots_of(name, space.ruleset, space.players)[seat] for seat, name in bots.items()}
+    named = {checked_seat(seat, space.players, "bots: "): name for seat, name in bots.items()}
+    return {seat: bots_of(name, space.ruleset, space.players)[seat] for seat, name in named.items()}
 
 
 def rewards_of(result: Result) -> list[float]:
@@ -132,10 +130,9 @@ class Games:
         import numpy as np
 
         self.actions[:] = actions
-        known = (self.actions >= 0) & (self.actions < self.space.actions.count)
-        is_legal = known & self.masks[self._rows, np.where(known, self.actions, 0)]
-        refused = np.flatnonzero((self.actors >= 0) & ~is_legal)
-        if refused.size:
+        known = self._unsigned < self.space.actions.count
+        is_legal = known & self.masks[self._rows, self._unsigned * known]
+        if not is_legal.all() and (refused := np.flatnonzero((self.actors >= 0) & ~is_legal)).size:
             raise self._illegal(int(refused[0]))
         self.truncated[:] = False
         self._step()
@@ -148,8 +145,8 @@ class Games:
         width = self.legal.shape[1]
         if int(self.counts.max()) > width:
             return np.array([random.choice(np.flatnonzero(row)) if row.any() else 0 for row in self.masks], np.int32)
-        places = (random.random(self.n) * self.counts).astype(np.int32)
-        return np.where(self.counts > 0, self.legal[self._rows, places], 0).astype(np.int32)
+        places = (random.random(self.n) * self.counts).astype(np.intp)
+        return self.legal[self._rows, places] * (self.counts > 0)
 
     def _illegal(self, game: int) -> ValueError:
         action = int(self.actions[game])
@@ -181,7 +178,7 @@ class Games:
         self.dones = array(np.bool_, n, at="dones")
         self.actions = array(np.int32, n, at="actions")
         self.truncated = np.zeros(n, np.bool_)
-        self._rows = np.arange(n)
+        self._rows, self._unsigned = np.arange(n), self.actions.view(np.uint32)
 
     def restart(self, game: int) -> None:
         """Replace one game by a new one, with the next seed of its row."""
@@ -232,8 +229,8 @@ class Games:
             self.observations[number] = self.space.observe(game, max(0, int(self.actors[number])))
 
     def observe(self, game: int, seat: int) -> list[int]:
-        """Return the observation of any seat in a game."""
-        return self.space.observe(self.rows[game].game, seat)
+        """Return the observation of any seat in a game. Raises :class:`ValueError` if there is no such seat."""
+        return self.space.observe(self.rows[game].game, checked_seat(seat, self.space.seats))
 
     def state(self, game: int) -> State:
         """Return a copy of the state of a game, without its log."""
@@ -364,7 +361,7 @@ class _InModule(Games):
 
     def observe(self, game: int, seat: int) -> list[int]:
         batch, at = self.batch, self.batch.numbers["other"]
-        batch.observe(game, seat, at)
+        batch.observe(int(self._rows[game]), checked_seat(seat, self.space.seats), at)
         return batch.words[at // WORD : at // WORD + self.space.vector.size].tolist()
 
     def state(self, game: int) -> State:

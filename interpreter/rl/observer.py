@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from interpreter.compiler.codegen.decisions import Decisions
-from interpreter.compiler.codegen.function import FRAME, ONE, ZERO
+from interpreter.compiler.codegen.function import FRAME, ZERO
 from interpreter.compiler.codegen.shapes import WORD
 from interpreter.compiler.codegen.sights import SEAT, Sight, Sights
 from interpreter.compiler.codegen.steps import Steps
@@ -57,13 +57,11 @@ class Observer(Sights):
                 self._cells(b, part)
 
     def _fill(self, b: Steps, into: ops.Value, value: int, words: int) -> None:
-        if words <= FEW:
-            for place in range(words):
-                b.add(ops.Store(into, place * WORD, ops.Constant(value)))
+        if words > FEW:
+            b.do("fill_words", into, ops.Constant(words), ops.Constant(value))
             return
-        into = b.kept(into)
-        with b.counted(ops.Constant(words), "fill") as number:
-            b.add(ops.Store(into + number * WORD, 0, ops.Constant(value)))
+        for place in range(words):
+            b.add(ops.Store(into, place * WORD, ops.Constant(value)))
 
     # --- context of a decision
 
@@ -127,18 +125,20 @@ class Observer(Sights):
             b.add(ops.Store(into, cell * WORD, ops.Load(ops.Constant(group.address + cell * group.stride))))
 
     def _locations(self, b: Sights, part: Part, into: ops.Value) -> None:
-        """Write the zone of each card, if the seat may see that zone. Unless a rule decides that, the code has no
-        branch, since there are many cards."""
+        """Write the zone of each card, if the seat may see that zone. Unless rules decide that, each seat has a table
+        of what it sees for each zone, and so does the end of the game, since there are many cards."""
         group = self.memory.groups[part.of]
-        seen = self.memory.words([*[-1] * self.seen_width, *self.seen_words])  # -1: nowhere
-        bit, is_over = b.kept(ONE << SEAT, "bit"), b.kept(self.is_over, "over")
+        cells, seats = range(-1, self.constants.layout.size), range(self.shapes.seats)  # -1: nowhere
+        seen_by = {cell: seen for cell, seen in self.constants.seen_by.items() if not callable(seen)}
+        shown = [cell if seat in seen_by.get(cell, seats) else HIDDEN for seat in seats for cell in cells]
+        row = b.kept(ops.Select(self.is_over, ops.Constant(len(seats)), SEAT) * (len(cells) * WORD), "row")
+        table = self.memory.words([*shown, *cells])
         with b.counted(ops.Constant(group.count)) as number:
-            place = b.kept(number * WORD, "place")
-            cell = b.kept(ops.Load(place, group.address, "i32", "location"), "cell")
-            is_seen = ops.Load(self.seen_at(cell + 1, SEAT), seen) & bit
+            cell = ops.Load(number * WORD, group.address, "i32", "location")
+            zone: ops.Value = ops.Load(row + (cell + 1) * WORD, table)
             if self.constants.carriers or self.judged:
-                is_seen = b.sees_card(number)
-            b.add(ops.Store(into + place, 0, ops.Select(is_seen | is_over, cell, ops.Constant(HIDDEN))))
+                zone = ops.Select(b.sees_card(number), cell, ops.Constant(HIDDEN))
+            b.add(ops.Store(into + number * WORD, 0, zone))
 
     def _cell(self, b: Sights, sight: Sight, part: Part, number: ops.Value, into: ops.Value) -> None:
         group = self.memory.groups[part.of]
@@ -200,10 +200,8 @@ class Observer(Sights):
         low, size = domain
         into = b.kept(into + WORD, "into")
         self._fill(b, into, 0, size)
-        with b.counted(length, "item") as number:
-            item = b.kept(ops.Load(at + number * WORD, WORD), "word")
-            thing = b.kept(item - low, "thing")
-            with b.when(ops.negated(ops.either(thing < 0, thing >= size))):
-                place = b.kept(into + thing * WORD, "place")
-                with b.when(ops.negated(ops.Load(place))):
-                    b.add(ops.Store(place, 0, number + 1))
+        with b.counted(length, "item") as number:  # from the last to the first, which stays
+            position = b.kept(length - number, "position")
+            thing = b.kept(ops.Load(at + position * WORD) - low, "thing")
+            with b.when(ops.Binary("lt_u", thing, ops.Constant(size))):
+                b.add(ops.Store(into + thing * WORD, 0, position))

@@ -15,7 +15,7 @@ from interpreter.base.plain_data import Json
 from interpreter.engine.game import Ruleset
 from interpreter.rl.game_batch import Games, make
 from interpreter.rl.numbering import Limits
-from interpreter.rl.space import loaded
+from interpreter.rl.space import checked_seat, loaded
 
 __all__ = ["SeatEnv"]
 
@@ -49,9 +49,8 @@ class SeatEnv(VectorEnv):  # type: ignore[misc]  # Gymnasium may not be installe
     ) -> None:
         rules = loaded(ruleset, overlays)
         number = rules.players.usual if players is None else players
-        if not 0 <= seat < number:
-            raise ValueError(f"seat: there is no seat {seat}; the seats are 0 to {number - 1}")
-        others = [other for other in range(number) if other != seat]
+        others = [*range(number)]
+        others.remove(checked_seat(seat, number, "seat: "))
         named = dict.fromkeys(others, bots) if isinstance(bots, str) else dict(bots)
         if sorted(named) != others:
             raise ValueError(f"bots: want one for each of the seats {others}, got {sorted(named)}")

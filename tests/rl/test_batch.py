@@ -40,6 +40,13 @@ def same(left: Games, right: Games) -> None:
         assert list(left.legal[game, :count]) == list(right.legal[game, :count])
 
 
+@pytest.mark.parametrize("plain", [False, True], ids=["module", "plain"])
+@pytest.mark.parametrize("seat", [-1, 3, 33])
+def test_only_seats_of_the_table_see_a_game(seat: int, plain: bool) -> None:
+    with pytest.raises(ValueError, match=f"there is no seat {seat}; the seats are 0 to 2"):
+        make("goofspiel", 3, 1, plain=plain).observe(0, seat)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "players", "bots"), TABLES, ids=lambda each: Path(each).stem if isinstance(each, str) else None

@@ -110,7 +110,7 @@ class Sights(Decisions):
             for group, sees in self.judged:
                 cells = self.memory.groups[group.name]
                 owner = b.var("i32", "owner", CELL - cells.base)
-                with b.when(ops.both(owner >= 0, owner < cells.count)):
+                with b.when(ops.Binary("lt_u", owner, ops.Constant(cells.count))):
                     b.span, b.locals = group.span, {0: SEAT, 1: owner}
                     b.give(b.value(sees, BOOL))
             b.give(ZERO)

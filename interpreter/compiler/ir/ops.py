@@ -49,7 +49,7 @@ Part = Op | tuple["Part", ...]
 
 
 Operator = Callable[["Operand", "Value | int"], "Value"]
-OPPOSITES = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
+OPPOSITES = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt", "lt_u": "ge_u", "ge_u": "lt_u"}
 """Comparisons, whose result is 0 or 1, with their opposites."""
 
 
@@ -154,7 +154,8 @@ class Cell(Operand, frozen=True):
 
 class Binary(Operand, frozen=True):
     """``add``, ``sub``, ``mul``, ``div`` and ``mod`` (rounded down, trap for 0), ``and``, ``or``, ``shl``, ``shr``; or
-    a signed comparison. Both sides have one representation."""
+    a comparison. ``lt_u`` tests whether an index is below a length, and not negative: unsigned, it would be large. Both
+    sides have one representation."""
 
     operator: str
     left: Value

@@ -191,7 +191,7 @@
 ;; seat is asked ahead, also report that it has chosen, how many random numbers it drew, and its option.
 (func $tell (export "tell")
   (local $seat i32) (local $bot i32) (local $stream i32) (local $used i64) (local $option i32) (local $size i32)
-  (call $clear_words {turn} {turn_words})
+  (call $fill_words {turn} {turn_words} 0)
   (i32.store {turn} (i32.load {asked}))
   (if (call $is_over) (then (return)))
   (local.set $seat (call $actor))

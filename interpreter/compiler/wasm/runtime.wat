@@ -173,14 +173,14 @@
   (if (i32.eq $n 2) (then (return)))
   (i32.store offset=8 $into (i32.load offset=8 $from)))
 
-;; Clear n words, four at a time.
-(func $clear_words (param $into i32) (param $n i32)
+;; Fill n words, four at a time.
+(func $fill_words (param $into i32) (param $n i32) (param $word i32)
   (until $few (i32.lt_u $n 4)
-    (v128.store align=4 $into (v128.const i32x4 0 0 0 0))
+    (v128.store align=4 $into (i32x4.splat $word))
     (local.set $into (i32.add $into 16))
     (local.set $n (i32.sub $n 4)))
   (until $done (i32.eqz $n)
-    (i32.store $into 0)
+    (i32.store $into $word)
     (local.set $into (i32.add $into 4))
     (local.set $n (i32.sub $n 1))))
 
@@ -222,7 +222,7 @@
 (func $flags (param $list i32) (param $n i32) (result i32)
   (local $fresh i32) (local $at i32) (local $end i32)
   (local.set $fresh (call $new_list $n))
-  (call $clear_words (i32.add $fresh 4) $n)
+  (call $fill_words (i32.add $fresh 4) $n 0)
   (each $at $end $list
     (if (i32.ge_u (i32.load $at) $n) (then (unreachable)))
     (i32.store offset=4 (i32.add $fresh (i32.shl (i32.load $at) 2)) 1))
@@ -579,7 +579,7 @@
 (func $no_tokens (param $k i32) (result i32)
   (local $fresh i32)
   (local.set $fresh (call $alloc $k))
-  (call $clear_words $fresh $k)
+  (call $fill_words $fresh $k 0)
   $fresh)
 
 ;; Bag with a number added to the count of one kind.
@@ -745,7 +745,7 @@
   (if (i32.gt_u $k 6) (then (unreachable)))
   (if (i32.gt_u (i32.load $rooms) 64) (then (unreachable)))
   (local.set $list (call $new_list (i32.shl 1 $k)))
-  (call $clear_words (i32.add $list 4) (i32.load $list))
+  (call $fill_words (i32.add $list 4) (i32.load $list) 0)
   (local.set $end (call $end_of $rooms))
   (until $done (i32.eq (local.tee $rooms (i32.add $rooms 4)) $end)
     (local.set $room (i32.load $rooms))
