@@ -17,6 +17,7 @@ from interpreter.compiler.codegen.kept_forms import KeptForms
 from interpreter.compiler.codegen.memory import Slot
 from interpreter.compiler.codegen.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
+from interpreter.kernel.state import Value
 from interpreter.language import core
 from interpreter.language.builtins import Builtin
 from interpreter.language.types import INT, SEAT, CardType, NeverType, Type
@@ -26,6 +27,8 @@ from interpreter.plain.evaluate import MAXIMUM_ITEMS
 __all__ = ["Each", "Loops", "Source"]
 
 NUMBER = ops.Constant(0, "i64")
+FEW = 3
+"""Maximum length of a list that is searched without a loop."""
 
 Each = Callable[[ops.Var], None]
 Values = Sequence[ops.Value]
@@ -69,6 +72,8 @@ class Loops(KeptForms, ABC):
             case core.Select(test=test, value=value):
                 if not (stops and may_fail(self.program, (test, value))):
                     return self._filtered(node, stops)
+            case core.Static(attribute, of) if length := _run_length(self.constants.statics[attribute]):
+                return self._run(attribute, of, length, self.shapes.item(node.type), stops)
             case core.CallBuiltin(Builtin("clockwise"), (seat,)):
                 return self._clockwise(seat)
             case core.CallBuiltin(Builtin("cards of piles"), (piles,)):
@@ -127,6 +132,21 @@ class Loops(KeptForms, ABC):
             return ops.Select(target >= seats, target - seats, target)
 
         return self.stepped(SEAT, ops.Constant(seats - 1), ONE, lambda step: step < seats, next_seat)
+
+    def _run(self, attribute: str, of: core.Expression, length: int, item: Type, stops: bool) -> Source:
+        """Count through constants that follow each other, such as the places of a node. A few that are searched need
+        no loop; where a list is made of them, the loop tells `memoise` what that costs."""
+        firsts = [row[0] for row in self.constants.statics[attribute]]
+        table = self.memory.table(f"first of {attribute}", firsts, item)
+        first = self.kept(ops.read(self.value(of) * WORD, table, self.shapes.rep(item)), "first")
+
+        def each(body: Each) -> None:
+            for number in range(length):
+                body(self._item(first + number))
+
+        if stops and length <= FEW:
+            return Source(item, ops.Constant(length), each)
+        return self.stepped(item, ops.Constant(length), first, lambda at: at < self.kept(first + length, "end"))
 
     def _cards_of(self, piles: Source) -> Source:
         card = CardType()
@@ -357,6 +377,17 @@ class Loops(KeptForms, ABC):
 
             source.each(add)
         return self.call("sort", pointer, keys, ops.Constant(width))
+
+
+def _run_length(rows: Sequence[Value]) -> int:
+    """Return the length of equally long lists if each has numbers that follow each other, 0 otherwise."""
+
+    def length(row: Value) -> int:
+        first = row[0] if isinstance(row, tuple) and row else None
+        return len(row) if isinstance(first, int) and row == (*range(first, first + len(row)),) else 0
+
+    lengths = {length(row) for row in rows}
+    return lengths.pop() if len(lengths) == 1 else 0
 
 
 def _precedes(keys: Sequence[ops.Value], best: Sequence[ops.Var], operator: str) -> ops.Value:
