@@ -54,7 +54,7 @@ def helpers() -> dict[str, Helper]:
     """Return all helpers by name."""
     return {
         name: Helper(*_signature(head), COSTS.get(name, LIST), file == "effects.wat")
-        for file in ("runtime.wat", "effects.wat", "driver.wat", "measures.wat")
+        for file in ("runtime.wat", "effects.wat", "driver.wat", "measures.wat", "touched.wat")
         for name, head in _HEAD.findall(written(file))
     }
 

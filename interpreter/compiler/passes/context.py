@@ -18,14 +18,15 @@ class Touched:
     """Dirty bits to set when a cell of a group changes.
 
     ``alone``: functions with one row of results. ``all_rows`` and ``own_row``: functions with a row for each seat, of
-    which a change concerns all rows or the row of the cell's owner. ``whole``: functions with a row for each thing that
-    cells are parts of.
+    which a change concerns all rows or the row of the cell's owner. ``all_wholes`` and ``own_whole``: functions with a
+    row for each thing that cells are parts of.
     """
 
     alone: int = 0
     all_rows: int = 0
     own_row: int = 0
-    whole: int = 0
+    all_wholes: int = 0
+    own_whole: int = 0
 
 
 @dataclass

@@ -7,9 +7,8 @@ valid for ever.
 
 If the cells that a function reads belong to the seat in an argument, it has a generation and a dirty bit for each seat,
 and a change of one seat's cell keeps the results for the others. If they are parts of an argument, as places are of a
-node, it has a generation for each node, and one more for the other cells that it reads: the stamp is the sum of both,
-which grows with each of them. A table with one entry for each dirty bit needs no stamps: an entry is valid if its bit
-is clear.
+node, it has both for each node, and a change of other cells that it reads sets the bits of all nodes. A table with one
+entry for each dirty bit needs no stamps: an entry is valid if its bit is clear.
 
 A list, bag or flat record is stored in the table, and the result is its address: it stays unchanged until a cell
 changes.
@@ -67,23 +66,22 @@ def memoise(functions: Functions, context: Context) -> Functions:
     """Give a memo table to each function that costs more than a lookup."""
     result = dict(functions)
     tables = _chosen(functions, context)
-    rows = [table for table in tables if table.memo.reads and table.row is not None][:MOST_FUNCTIONS]
-    alone = [table for table in tables if table.memo.reads and table.row is None][:MOST_FUNCTIONS]
+    reading = [table for table in tables if table.memo.reads]
+    rows = [table for table in reading if table.row is not None][:MOST_FUNCTIONS]
+    parts = [table for table in reading if table.part is not None][:MOST_FUNCTIONS]
+    alone = [table for table in reading if table.row is None and table.part is None][:MOST_FUNCTIONS]
     dirty = context.dirty = context.memory.reserve_long(context.seats + 1)
     dirty_parts = context.dirty_parts = context.memory.reserve_long(context.wholes)
-    context.touched = {group: _touched(group, rows, alone) for group in context.memory.groups}
-    for table in tables:
-        dimensions = []
-        if table in rows:
-            dimensions.append(_dimension(table, table.row, dirty, rows.index(table), context.seats, context))
-        if table in alone:
-            shared = dirty + LONG * context.seats
-            dimensions.append(_dimension(table, None, shared, alone.index(table), 1, context))
-        if table in alone and table.part is not None:
-            dimensions.append(_dimension(table, table.part, dirty_parts, alone.index(table), context.wholes, context))
-        if dimensions or not table.memo.reads:
-            memoised = _Memoised(table, dimensions, context).functions()
-            result.update((function.name, function) for function in memoised)
+    context.touched = {group: _touched(group, rows, parts, alone) for group in context.memory.groups}
+    kinds = (rows, dirty, context.seats), (parts, dirty_parts, context.wholes), (alone, dirty + LONG * context.seats, 1)
+    dimensions = [
+        (table, _dimension(table, at, bit, number, context))
+        for some, at, number in kinds
+        for bit, table in enumerate(some)
+    ]
+    for table, dimension in (*dimensions, *((table, None) for table in tables if not table.memo.reads)):
+        memoised = _Memoised(table, dimension, context).functions()
+        result.update((function.name, function) for function in memoised)
 
     def change(op: ops.Op) -> ops.Part:
         return tuple(_marks(op, context)) if isinstance(op, ops.Touch) else op
@@ -136,16 +134,17 @@ def _table(function: ops.Function, memo: ops.Memo) -> Table | None:
 # --- changes
 
 
-def _touched(group: str, rows: list[Table], alone: list[Table]) -> Touched:
+def _touched(group: str, rows: list[Table], parts: list[Table], alone: list[Table]) -> Touched:
     def bits(tables: list[Table], is_concerned: Callable[[Table, frozenset[int]], bool]) -> int:
         read = ((bit, table, table.memo.reads.get(group)) for bit, table in enumerate(tables))
         return sum(1 << bit for bit, table, aligned in read if aligned is not None and is_concerned(table, aligned))
 
     return Touched(
-        alone=bits(alone, lambda table, aligned: table.whole not in aligned),
+        alone=bits(alone, lambda table, aligned: True),
         all_rows=bits(rows, lambda table, aligned: table.row not in aligned),
         own_row=bits(rows, lambda table, aligned: table.row in aligned),
-        whole=bits(alone, lambda table, aligned: table.whole in aligned),
+        all_wholes=bits(parts, lambda table, aligned: table.whole not in aligned),
+        own_whole=bits(parts, lambda table, aligned: table.whole in aligned),
     )
 
 
@@ -157,10 +156,11 @@ def _marks(op: ops.Touch, context: Context) -> Iterator[ops.Statement]:
         everywhere, own = everywhere | own, 0
     if touched.alone:
         yield _mark(ZERO, dirty + LONG * context.seats, touched.alone)
-    for seat in range(context.seats if everywhere else 0):
-        yield _mark(ZERO, dirty + LONG * seat, everywhere)
-    for whole in range(context.wholes if touched.whole else 0):
-        yield _mark(ZERO, context.dirty_parts + LONG * whole, touched.whole)
+    wholes = touched.all_wholes | touched.own_whole
+    for at, number, bits in (dirty, context.seats, everywhere), (context.dirty_parts, context.wholes, wholes):
+        if bits:
+            ends = ops.Constant(at), ops.Constant(at + LONG * number)
+            yield ops.Do(ops.Call("touch_all", (*ends, ops.Constant(signed(bits), "i64"))))
     if own and isinstance(op.owner, ops.Constant):
         yield _mark(ZERO, dirty + LONG * op.owner.value, own)
     elif own and op.owner is not None:
@@ -205,7 +205,8 @@ class _Dimension(Struct, frozen=True):
         yield ops.Store(self.index * WORD, self.generations, more)
 
 
-def _dimension(table: Table, parameter: int | None, dirty: int, bit: int, rows: int, context: Context) -> _Dimension:
+def _dimension(table: Table, dirty: int, bit: int, rows: int, context: Context) -> _Dimension:
+    parameter = table.part if table.row is None else table.row
     index = ZERO if parameter is None else table.function.parameters[parameter]
     return _Dimension(index, rows, dirty, signed(1 << bit), context.memory.reserve(rows))
 
@@ -213,18 +214,15 @@ def _dimension(table: Table, parameter: int | None, dirty: int, bit: int, rows: 
 class _Memoised:
     """Replaces a function by three: the lookup, the filling of an entry, and the original computation."""
 
-    def __init__(self, table: Table, dimensions: list[_Dimension], context: Context) -> None:
-        self.function, self.memo, self.dimensions = table.function, table.memo, dimensions
+    def __init__(self, table: Table, dimension: _Dimension | None, context: Context) -> None:
+        self.function, self.memo, self.dimension = table.function, table.memo, dimension
         self.rep: ops.Rep = table.function.result or "i32"
-        self.is_single = len(dimensions) == 1 and table.entries == dimensions[0].rows
+        self.is_single = dimension is not None and table.entries == dimension.rows
         """True if each entry has a dirty bit of its own."""
         self.entries = context.memory.reserve_long(table.entries)
         self.kept = context.memory.reserve(table.entries * self.memo.words)
-        self.stamp: ops.Value = ONE
+        self.stamp: ops.Value = ONE if dimension is None else dimension.generation
         """The stamp of a valid entry."""
-        if dimensions:
-            first, *others = (dimension.generation for dimension in dimensions)
-            self.stamp = sum(others, start=first)
 
     def functions(self) -> Iterator[ops.Function]:
         function = self.function
@@ -247,13 +245,14 @@ class _Memoised:
 
     def _is_valid(self) -> ops.Value:
         tests = [] if self.is_single else [ops.Load(AT).equals(self.stamp)]
-        marks = [dimension.marks for dimension in self.dimensions]  # their bits are the same
-        tests += [(reduce(operator.or_, marks) & self.dimensions[0].bit).equals(0)] if marks else []
+        if self.dimension is not None:
+            tests.append((self.dimension.marks & self.dimension.bit).equals(0))
         return reduce(operator.and_, tests)
 
     def _fill(self) -> Iterator[ops.Statement]:
         yield ops.Charge(ops.Constant(4))
-        for dimension in () if self.is_single else self.dimensions:
+        dimension = self.dimension
+        if dimension is not None and not self.is_single:
             yield ops.If((dimension.marks & dimension.bit).differs(0), tuple(dimension.renew()))
         mark, answer = ops.Var("mark", "i32"), ops.Var("answer", self.rep)
         if self.memo.words:
@@ -267,7 +266,7 @@ class _Memoised:
             word = ops.ToIndex(word)
             yield ops.If(ops.ToNumber(word).differs(answer), (ops.Return(answer),))
         yield ops.Store(AT, WORD, word)
-        yield self.dimensions[0].clear() if self.is_single else ops.Store(AT, 0, self.stamp)
+        yield dimension.clear() if dimension is not None and self.is_single else ops.Store(AT, 0, self.stamp)
         yield ops.Return(answer)
 
     def _kept(self, answer: ops.Var) -> Iterator[ops.Statement]:

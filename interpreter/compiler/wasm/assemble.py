@@ -100,20 +100,18 @@ def _touched(builder: ModuleBuilder, context: Context) -> Iterator[str]:
         for number in range(group.count):
             everywhere = touched.all_rows if owned or name == "piece" else touched.all_rows | touched.own_row
             own, row = (touched.own_row, context.dirty + 8 * number) if owned else (0, context.dirty)
-            if touched.whole:
-                own, row = touched.whole, context.dirty_parts + 8 * wholes[number]
-            words += [half for mask in (touched.alone, everywhere, own) for half in halves(mask)] + [row, 0]
-    yield written("touched.wat").format(
+            if touched.own_whole:
+                own, row = touched.own_whole, context.dirty_parts + 8 * wholes[number]
+            masks = touched.alone, everywhere, own, touched.all_wholes
+            words += [half for mask in masks for half in halves(mask)] + [row]
+    yield inliner(written("touched.wat")).text.format(
         table=builder.memory.words(words),
         alone=context.dirty + 8 * context.seats,
         dirty=context.dirty,
         bytes=8 * (context.seats + 1),
         parts=context.dirty_parts,
         parts_bytes=8 * context.wholes,
-        rows="\n".join(
-            f"  (i64.store (i32.const {row}) (i64.or (i64.load (i32.const {row})) (local.get $mask)))"
-            for row in range(context.dirty, context.dirty + 8 * context.seats, 8)
-        ),
+        parts_end=context.dirty_parts + 8 * context.wholes,
         owners=context.owners,
         own_piece=own_piece,
     )

@@ -1,26 +1,29 @@
-;; Invalidate the memoised results that depend on a cell, which has changed.
+;; Invalidate the memoised results that depend on a cell, which has changed: a table tells which.
 (func $touched (param $cell i32)
   (local $at i32) (local $mask i64)
-  (local.set $at (i32.add (i32.const {table}) (i32.shl (local.get $cell) (i32.const 5))))
-  (i64.store (i32.const {alone}) (i64.or (i64.load (i32.const {alone})) (i64.load align=4 (local.get $at))))
-  (local.set $mask (i64.load offset=16 align=4 (local.get $at)))
-  (if (i64.ne (local.get $mask) (i64.const 0))
-    (then (i64.store (i32.load offset=24 (local.get $at))
-      (i64.or (i64.load (i32.load offset=24 (local.get $at))) (local.get $mask)))))
-  (local.set $mask (i64.load offset=8 align=4 (local.get $at)))
-  (if (i64.eqz (local.get $mask)) (then (return)))
-{rows})
+  (local.set $at (i32.add {table} (i32.mul $cell 36)))
+  (i64.store {alone} (i64.or (i64.load {alone}) (i64.load align=4 $at)))
+  (local.set $mask (i64.load offset=16 align=4 $at))
+  (if (i64.ne $mask (i64.const 0)) (then (call $touch_all (i32.load offset=32 $at) 0 $mask)))
+  (local.set $mask (i64.load offset=24 align=4 $at))
+  (if (i64.ne $mask (i64.const 0)) (then (call $touch_all {parts} {parts_end} $mask)))
+  (local.set $mask (i64.load offset=8 align=4 $at))
+  (if (i64.ne $mask (i64.const 0)) (then (call $touch_all {dirty} {alone} $mask))))
+
+;; Set bits in the word at an address, and in those after it up to an end.
+(func $touch_all (param $at i32) (param $end i32) (param $mask i64)
+  (loop $each
+    (i64.store $at (i64.or (i64.load $at) $mask))
+    (br_if $each (i32.lt_u (local.tee $at (i32.add $at 8)) $end))))
 
 ;; Invalidate the memoised results that depend on the cell of a place, which a piece entered or left.
 (func $touched_piece (param $cell i32) (param $piece i32)
-  (local $at i32)
-  (call $touched (local.get $cell))
-  (local.set $at (i32.add (i32.const {dirty}) (i32.shl
-    (i32.load (i32.add (i32.const {owners}) (i32.shl (local.get $piece) (i32.const 2)))) (i32.const 3))))
-  (i64.store (local.get $at) (i64.or (i64.load (local.get $at)) (i64.const {own_piece}))))
+  (call $touched $cell)
+  (call $touch_all (i32.add {dirty} (i32.shl (i32.load (i32.add {owners} (i32.shl $piece 2))) 3)) 0
+    (i64.const {own_piece})))
 
 ;; Invalidate all memoised results that depend on cells, after the state was replaced.
 (func $forget (export "forget")
-  (global.set $seat (i32.const -1))
-  (memory.fill (i32.const {dirty}) (i32.const 255) (i32.const {bytes}))
-  (memory.fill (i32.const {parts}) (i32.const 255) (i32.const {parts_bytes})))
+  (global.set $seat -1)
+  (memory.fill {dirty} 255 {bytes})
+  (memory.fill {parts} 255 {parts_bytes}))
