@@ -234,17 +234,17 @@ class _Memoised:
     def _look(self) -> Iterator[ops.Statement]:
         yield ops.Set(AT, self._place())
         miss = ops.Call(f"{self.function.name}.fill", (*self.function.parameters, AT), self.rep)
-        yield ops.Return(ops.Select(self._is_valid(), ops.read(AT, WORD, self.rep), miss))
+        yield ops.Return(ops.Select(self._is_valid(), ops.read(AT, self.entries + WORD, self.rep), miss))
 
     def _place(self) -> ops.Value:
         index: ops.Value = ZERO
         for key, value in zip(self.memo.keys, self.function.parameters, strict=True):
             shifted = value - key.least
             index = shifted if index == ZERO else index * key.extent + shifted
-        return index * ENTRY + self.entries
+        return index * ENTRY
 
     def _is_valid(self) -> ops.Value:
-        tests = [] if self.is_single else [ops.Load(AT).equals(self.stamp)]
+        tests = [] if self.is_single else [ops.Load(AT, self.entries).equals(self.stamp)]
         if self.dimension is not None:
             tests.append((self.dimension.marks & self.dimension.bit).equals(0))
         return reduce(operator.and_, tests)
@@ -265,8 +265,8 @@ class _Memoised:
         if self.rep == "i64":
             word = ops.ToIndex(word)
             yield ops.If(ops.ToNumber(word).differs(answer), (ops.Return(answer),))
-        yield ops.Store(AT, WORD, word)
-        yield dimension.clear() if dimension is not None and self.is_single else ops.Store(AT, 0, self.stamp)
+        yield ops.Store(AT, self.entries + WORD, word)
+        yield dimension.clear() if dimension is not None and self.is_single else ops.Store(AT, self.entries, self.stamp)
         yield ops.Return(answer)
 
     def _kept(self, answer: ops.Var) -> Iterator[ops.Statement]:
@@ -274,7 +274,7 @@ class _Memoised:
         place, words = ops.Var("place", "i32"), self.memo.words
         length = ops.Load(answer) + 1 if self.memo.listed else ops.Constant(words)
         too_long = (ops.If(length > words, (ops.Return(answer),)),) if self.memo.listed else ()
-        number = (AT - self.entries) >> (ENTRY.bit_length() - 1)
+        number = AT >> (ENTRY.bit_length() - 1)
         copy = (
             ops.Set(place, number * (words * WORD) + self.kept),
             ops.CopyWords(place, answer, length),
