@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Self
 
 from interpreter.compiler.codegen.cells import Cells
+from interpreter.compiler.codegen.function import ONE, ZERO
 from interpreter.compiler.codegen.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.kernel.graphs import Graph
@@ -173,9 +174,13 @@ class Builtins(Cells):
         track, tokens = node.arguments
         held, _ = self._held(track)
         data = self._track(track)
-        if isinstance(self.shapes.held(track.type), IntType):
-            return self.call("track_price", data, held, self.allocated(self.words((tokens,), (INT,))), ops.Constant(1))
-        return self.call("track_price", data, held, self.value(tokens), self.width(track.type))
+        place: ops.Value = ZERO
+        match tokens:
+            case core.AmountOf(number, kind):  # needs no bag
+                tokens, place = number, self.kept(self.value(kind) * WORD)
+            case _ if not isinstance(self.shapes.held(track.type), IntType):
+                return self.call("track_price", data, held, self.value(tokens), self.width(track.type))
+        return self.call("track_price", data + place, held + place, self.allocated(self.words((tokens,), (INT,))), ONE)
 
     def _vacancy(self, node: core.CallBuiltin) -> ops.Value:
         held, group = self._held(node.arguments[0])
