@@ -109,13 +109,13 @@ def test_a_function_of_one_hand_has_a_row_for_each_seat(tmp_path: Path) -> None:
     """)
     assert it.text("memoise", "f.wealth_0") == shown("""
         (func $f.wealth_0 (param $p0 i32) (result i64)
-          (local.set $entry (i32.add (i32.shl (local.get $p0) (i32.const 3)) (i32.const end+192)))
+          (local.set $entry (i32.shl (local.get $p0) (i32.const 3)))
           (return
             (if
               (result i64)
               (i64.eqz
                 (i64.and (i64.load offset=end+136 (i32.shl (local.get $p0) (i32.const 3))) (i64.const 1)))
-              (then (i64.load32_s offset=4 (local.get $entry)))
+              (then (i64.load32_s offset=end+196 (local.get $entry)))
               (else (call $f.wealth_0.fill (local.get $p0) (local.get $entry)))))
           unreachable
         )
@@ -208,13 +208,13 @@ def test_what_is_known_of_a_node_stays_when_places_of_others_change(tmp_path: Pa
     )
     assert it.text("memoise", "f.free_0") == shown("""
         (func $f.free_0 (param $p0 i32) (result i64)
-          (local.set $entry (i32.add (i32.shl (local.get $p0) (i32.const 3)) (i32.const end+232)))
+          (local.set $entry (i32.shl (local.get $p0) (i32.const 3)))
           (return
             (if
               (result i64)
               (i64.eqz
                 (i64.and (i64.load offset=end+192 (i32.shl (local.get $p0) (i32.const 3))) (i64.const 1)))
-              (then (i64.load32_s offset=4 (local.get $entry)))
+              (then (i64.load32_s offset=end+236 (local.get $entry)))
               (else (call $f.free_0.fill (local.get $p0) (local.get $entry)))))
           unreachable
         )
