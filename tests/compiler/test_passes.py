@@ -130,7 +130,7 @@ def test_a_function_of_one_hand_has_a_row_for_each_seat(tmp_path: Path) -> None:
               (return (local.get $answer))
             )
           )
-          (i32.store offset=4 (local.get $entry) (i32.wrap_i64 (local.get $answer)))
+          (i32.store offset=end+196 (local.get $entry) (i32.wrap_i64 (local.get $answer)))
           (i64.store
             offset=end+136
             (i32.shl (local.get $p0) (i32.const 3))
