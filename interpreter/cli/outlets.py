@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["CHANNELS"]
 
+_RENDERED: dict[tuple[int, str, str], tuple[object, str]] = {}
+"""Pieces of pages with their data, which are not rendered again for another game with equal data."""
 EXPLAINED = 3
 """Number of options that are explained."""
 
@@ -107,6 +109,7 @@ def _page(game: Game, player: int) -> object:
     kept = Kept("table", header_of(game), "", "host", "watch", True, seats, audience="shared")
     copy = game.clone(log=True)  # gets the names of its persons
     live = Live(kept, copy.ruleset, copy, cast("Store", None), 0.0)  # nothing is stored
+    live.rendered = _RENDERED
     return {name: str(piece) for name, piece in View(live, player).pieces().items()}
 
 

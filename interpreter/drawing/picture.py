@@ -209,8 +209,8 @@ class _Looks:
         self._game, self._state = game, state
         self._looks = _looks(game.ruleset.model)
         self._printed = _printed(game.ruleset.model)
-        compiled = game.machine.expressions.compile
-        self._ready = {name: [compiled(tree) for tree in look.trees] for name, look in self._looks.items()}
+        ready = game.machine.expressions.closure
+        self._ready = {name: [ready(tree) for tree in look.trees] for name, look in self._looks.items()}
         self._owners: dict[int, tuple[Piece, str]] = {}
         self._heaps: dict[int, Heap] = {}
 
@@ -283,8 +283,7 @@ class _Looks:
     def share(self, name: str, of: int) -> float | None:
         """Return a member of a kind as a share of a turn; None if there is none."""
         value, type_ = self._typed(name, of)
-        members = self._game.ruleset.model.members(name_of(type_))
-        return None if value is None else int(value) / len(members)
+        return None if value is None else int(value) / len(self._game.ruleset.model.members(name_of(type_)))
 
     def laid(self, node: int) -> Laid | None:
         """Return the card that lies on a node, with the look of its face."""
@@ -303,8 +302,10 @@ class _Looks:
     def heaps(self, name: str, of: int) -> Iterator[Heap]:
         """Yield the tokens in a look, by kind."""
         bag, type_ = self._typed(name, of)
+        if not bag:
+            return
         kind, model = KindType(name_of(type_)), self._game.ruleset.model
-        for member, number in enumerate(bag or ()):
+        for member, number in enumerate(bag):
             if number:
                 words = self._game.table.names.text(member, kind)
                 heap = self._heaps[member] = Heap(number, member_colour(model, kind.name, member), words)

@@ -24,7 +24,7 @@ from interpreter.engine.decision import Code, Decision, Named, Option, decision_
 from interpreter.engine.refusal import IllegalMove, IllegalSetUp, legal_choice, refuse
 from interpreter.engine.saves import Origin, check_state, played, save_of, text_of
 from interpreter.engine.scripted_outcomes import Outcomes, scripted
-from interpreter.engine.settings import setting_value
+from interpreter.engine.settings import public_settings, setting_value
 from interpreter.engine.setup import Table, default_settings, role_seats, roles_of, set_up
 from interpreter.engine.values import Names
 from interpreter.engine.views import Line, lines_since, view_of
@@ -602,7 +602,7 @@ class Game:
         """Return an independent copy at the same decision, with or without the log."""
         copy = _new(Game)  # skips `__init__`, which would determine the decision again
         copy._begun = self._begun
-        copy.state = state = self.state.clone()
+        copy.state = state = State.clone(self.state) if log else self.state.clone()
         copy.chance, copy._made = self.chance, self._made
         copy.decision = pending = self.decision
         if pending is not None:
@@ -610,7 +610,6 @@ class Game:
             if pending.turn is None:
                 copy.decision.at = pending.frame
         if log:
-            state.leave()
             state.log = self.state.log[:]
         return copy
 
@@ -703,15 +702,17 @@ class Game:
 
     # --- saves
 
+    @property
+    def beginning(self) -> dict[str, object]:
+        """What a save tells of how the game began: its ruleset, origin and settings."""
+        ruleset, table = self.ruleset, self.table
+        about = {"ruleset": ruleset.id, "overlays": list(ruleset.overlays), "digest": ruleset.digest}
+        return {**about, **self.origin, "settings": public_settings(table.model, table.names, self.settings)}
+
     def to_json(self) -> str:
-        """Return the game as JSON text: its origin, choices and state."""
-        ruleset, decision = self.ruleset, self.decision
-        about: dict[str, Json] = {
-            "ruleset": ruleset.id,
-            "overlays": list(ruleset.overlays),
-            "digest": ruleset.digest,
-        }
-        return text_of(about, self.origin, self.table, self.state, decision.name if decision else None, self.choices)
+        """Return the game as JSON text: its beginning, choices and state."""
+        decision = self.decision
+        return text_of(self.beginning, self.table, self.state, decision.name if decision else None, self.choices)
 
 
 def _whole(name: str, number: SupportsIndex) -> int:

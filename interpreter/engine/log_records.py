@@ -58,14 +58,12 @@ class Mark(NamedTuple):
 
 def read(record: Record) -> Choice | Event | Mark | None:
     """Decode a record; None for a change of cells."""
-    match record:
-        case (sort, *rest) if sort == CHOICE:
-            return Choice._make(rest)
-        case (sort, site, name, seen, *values) if sort == NOTE:
-            return Event(site, name, seen, values)
-        case (sort, _, word, number, *_) if sort == MARK:
-            return Mark(word, number)
-    return None
+    sort = record[0]
+    if sort == CHOICE:
+        return Choice._make(record[1:])
+    if sort == NOTE:
+        return Event(record[1], record[2], record[3], [*record[4:]])
+    return Mark(*record[2:4]) if sort == MARK else None
 
 
 def is_choice(record: Record) -> bool:

@@ -1,4 +1,4 @@
-"""Saved games as text: origin, choices and the state that they lead to."""
+"""Saved games as text: how they began, choices and the state that they lead to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import NotRequired, TypedDict, cast
 
 from interpreter.base.plain_data import Json, Value
 from interpreter.engine.scripted_outcomes import Outcomes
-from interpreter.engine.settings import public_settings
 from interpreter.engine.setup import Table
 from interpreter.kernel.state import Frame, State, as_json
 from interpreter.lowering.lower import Program
@@ -40,20 +39,16 @@ class Save(Origin):
 
 
 def text_of(
-    about: Mapping[str, Json],
-    origin: Origin,
+    beginning: Mapping[str, object],
     table: Table,
     state: State,
     decision: str | None,
     choices: Iterable[tuple[int, Mapping[str, Json]]],
 ) -> str:
-    """Return a game as JSON text: what it is ``about`` (its ruleset), its origin, settings, choices and
-    state; ``decision`` is the pending one."""
+    """Return a game as JSON text: its beginning, choices and state; ``decision`` is the pending one."""
     saved = {
         "save": SAVE_VERSION,
-        **about,
-        **origin,
-        "settings": public_settings(table.model, table.names, table.machine.constants.settings),
+        **beginning,
         "choices": [{"by": actor, **choice} for actor, choice in choices],
         "decision": decision,
         "state": _state_of(table.program, state),

@@ -18,7 +18,7 @@ from itertools import accumulate, chain, islice
 from msgspec import Struct
 
 from interpreter.hidden.sight import Sight
-from interpreter.kernel.effects import changes, put_back
+from interpreter.kernel.effects import changes
 from interpreter.kernel.invariants import Holdings
 from interpreter.kernel.state import Record, State, Value, as_bag
 from interpreter.language import types
@@ -87,10 +87,11 @@ class Memory:
         past = State(state.cells[:])
         cells, redone = past.cells, list[list[tuple[int, Value]]]()
         for record in islice(reversed(log), len(log) - self._until):
-            changed = list(changes(record))
-            if self._sight.judged or any(cell in self.zones for cell, _ in changed):
+            changed = changes(record)
+            if changed and (self._sight.judged or not self.zones.keys().isdisjoint([cell for cell, _ in changed])):
                 redone.append([(cell, cells[cell]) for cell, _ in reversed(changed)])
-            put_back(cells, record)
+            for cell, old in changed:
+                cells[cell] = old
         if self._until == 0:
             self._parts = {cell: cell for cell in self.zones}
             self._left.clear()
@@ -102,8 +103,8 @@ class Memory:
                 self._parts, self.known = None, set()
         self._until, self._read = len(log), log[-1:]
         if self._parts is not None:
-            for changed in reversed(redone):
-                self._follow(past, changed, self._parts)
+            for again in reversed(redone):
+                self._follow(past, again, self._parts)
 
     def _follow(self, past: State, changed: Sequence[tuple[int, Value]], parts: dict[int, int]) -> None:
         """Make the changes of a record again, with what the seat sees before and after it."""

@@ -88,6 +88,8 @@ class Sight:
         self.program, self.constants = machine.program, machine.constants
         self.model, self.layout = self.constants.model, self.constants.layout
         self._never = Lazy(self._never_seen_by)
+        self._asking: dict[int, tuple[core.Expression, bool]] = {}
+        """Trees, and whether they ask for open backs, by the identity of the tree."""
 
     @cached_property
     def secrecy(self) -> Secrecy:
@@ -224,10 +226,8 @@ class Sight:
     def back(self, state: State, cell: int) -> Callable[[int], Value] | None:
         """Return the rule that gives the open back of a card in a zone; None if backs are not open there."""
         shows = self.group(cell).top_shows
-        if shows is None:
-            return None
-        back = self.machine.expressions.closure(shows)
-        return lambda card: back(state, [card])
+        back = self.machine.expressions.closure(shows) if shows is not None else None
+        return back and (lambda card: back(state, [card]))
 
     def _open_backs(self, state: State) -> list[tuple[int, Value]]:
         backs = Lazy(partial(self.back, state))
@@ -259,8 +259,10 @@ class Sight:
 
     def _asks_for_backs(self, tree: core.Expression) -> bool:
         """Return whether an expression applies the rule of an open back to a card."""
-        backs = self._backs
-        return bool(backs) and any(isinstance(node, core.CallRule) and node.rule in backs for node in descendants(tree))
+        if (known := self._asking.get(id(tree))) is None:
+            called = (node.rule for node in descendants(tree) if isinstance(node, core.CallRule))
+            known = self._asking[id(tree)] = tree, not self._backs.isdisjoint(called)
+        return known[1]
 
     # --- active procedures and delayed blocks
 

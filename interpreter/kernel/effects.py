@@ -16,7 +16,7 @@ Each appends records to the log. A record is a tuple that begins with its sort:
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from msgspec import Struct
@@ -339,12 +339,12 @@ def _all_but(cards: Container[int], held: tuple[int, ...]) -> tuple[int, ...]:
     return tuple([card for card in held if card not in cards])
 
 
-def changes(record: Record) -> Iterator[tuple[int, Value]]:
-    """Yield the cells that a record changed with their old values, last change first."""
-    if record[0] in (PUT, MOVE, MARK):
-        first = 4 if record[0] == MARK else 2
-        for index in range(len(record) - 2, first - 1, -2):
-            yield record[index], record[index + 1]
+def changes(record: Record) -> tuple[tuple[int, Value], ...]:
+    """Return the cells that a record changed with their old values, last change first."""
+    sort = record[0]
+    if sort in (NOTE, CHOICE):
+        return ()
+    return tuple(zip(record[-2:3:-2] if sort == MARK else record[-2:1:-2], record[::-2], strict=False))
 
 
 def has_ended(record: Sequence[Value]) -> bool:
@@ -354,11 +354,8 @@ def has_ended(record: Sequence[Value]) -> bool:
 
 def put_back(cells: list[Value], record: Record) -> None:
     """Undo the changes of a record."""
-    if record[0] == PUT:  # most are
-        cells[record[2]] = record[3]
-    else:
-        for cell, old in changes(record):
-            cells[cell] = old
+    for cell, old in changes(record):
+        cells[cell] = old
 
 
 def take_back(state: State, length: int) -> None:

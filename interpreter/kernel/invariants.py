@@ -6,6 +6,7 @@ A :class:`Census`, taken when a table is set up, and a state go in; a message fo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 
 from msgspec import Struct
 
@@ -23,7 +24,7 @@ class Holdings(Struct, frozen=True):
     cells: tuple[int, ...]
 
 
-class Census(Struct, frozen=True):
+class Census(Struct, frozen=True, dict=True):
     """Everything that exists at a table. ``zones`` are the cells that hold cards, ``piled`` those that hold piles.
     ``stocks`` has, for each kind of piece, its stocks and the number of pieces in each at the start."""
 
@@ -36,7 +37,7 @@ class Census(Struct, frozen=True):
     stocks: tuple[Holdings, ...]
     name: Callable[[int], str]
 
-    @property
+    @cached_property
     def groups(self) -> frozenset[str]:
         """The groups of cells that the invariants are about."""
         cells = {*self.zones, *(cell for kind in (*self.tokens, *self.stocks) for cell in kind.cells)}

@@ -28,13 +28,13 @@ def children(tree: object) -> tuple[object, ...]:
 
 def descendants(tree: object) -> Iterator[Struct]:
     """Yield the node itself and all nodes below it, of any tree made of records and tuples."""
-    stack: list[object] = [tree]
+    stack: list[Any] = [tree]
     while stack:
         node = stack.pop()
         if type(node) is tuple:
             stack.extend(node[::-1])
         elif (children := _children[type(node)]) is not None:
-            yield cast(Struct, node)
+            yield node
             stack.extend(children(node))
 
 
@@ -92,6 +92,8 @@ def rewritten(tree: T, change: Callable[[N], object]) -> T:
             return tuple(chain.from_iterable(several))
         if (names := _places[kind]) is None:
             return node
+        if not names:
+            return change(node)
         changes: dict[str, object] = {}
         for name in names:
             if (old := getattr(node, name)) and (new := walk(old)) is not old:

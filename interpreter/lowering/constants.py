@@ -13,7 +13,7 @@ from interpreter.kernel.graphs import Graph
 from interpreter.kernel.state import Layout, State, Value
 from interpreter.kernel.tracks import Track
 from interpreter.language.model import Model
-from interpreter.language.types import Type, cards_in
+from interpreter.language.types import CardType, CompositeType, Type, cards_in
 
 if TYPE_CHECKING:
     from interpreter.lowering.watches import Watch
@@ -122,6 +122,8 @@ class Constants(Struct, frozen=True):
 
     def visible_in(self, state: State, value: Value, type_: Type) -> tuple[int, ...] | None:
         """Return the seats that may know every card in a value; None: everyone."""
+        if not isinstance(type_, (CardType, CompositeType)):
+            return None
         cards = cards_in(value, type_, self.model.records)
         masks = [set(mask) for card in cards if (mask := self.visible(state, card)) is not None]
         return tuple(sorted(set.intersection(*masks))) if masks else None

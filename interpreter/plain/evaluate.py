@@ -118,6 +118,9 @@ class Evaluator:
                 return self.charged(lambda state, env: tuple(numbers(state, env)), node.span, lambda v: len(v) >> 3)
             case core.Arithmetic():
                 return self._arithmetic(node)
+            case core.Comparison(operator, left, core.Const(given)):
+                compare, first = COMPARISONS[operator], self._long(left)
+                return lambda state, env: compare(first(state, env), given)
             case core.Comparison(operator, left, right):
                 return _of_two(COMPARISONS[operator], self._long(left), self.compile(right))
             case core.Logic(operator, left, right):
@@ -321,11 +324,9 @@ class Evaluator:
 
         match node:
             case core.Fold(operation="count"):
-                return lambda state, env: sum(1 for _ in passing(state, env))
-            case core.Fold(operation="any"):
-                return lambda state, env: any(True for _ in passing(state, env))
-            case core.Fold():
-                return self._all(items, test, variable)
+                return lambda state, env: len(list(passing(state, env)))
+            case core.Fold(operation=operation):
+                return self._decided(items, test, variable, by=operation == "any")
             case core.Select():
                 return self._selected(node, passing)
             case core.Search(operation="first"):
@@ -349,15 +350,17 @@ class Evaluator:
             isinstance(node.value.type, CompositeType),
         )
 
-    def _all(self, items: Evaluate, test: Evaluate | None, variable: int) -> Evaluate:
-        def every(state: State, env: Env) -> Value:
+    def _decided(self, items: Evaluate, test: Evaluate | None, variable: int, *, by: bool) -> Evaluate:
+        """Compile a loop whose result is known at the first item that passes the test, or does not."""
+
+        def decided(state: State, env: Env) -> Value:
             for item in items(state, env):
                 env[variable] = item
-                if test is not None and not test(state, env):
-                    return False
-            return True
+                if (test is None or bool(test(state, env))) is by:
+                    return by
+            return not by
 
-        return every
+        return decided
 
     def _found(self, node: core.Search | core.Order, find: Evaluate) -> Evaluate:
         if node.or_none:

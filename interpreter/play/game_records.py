@@ -140,7 +140,7 @@ class Recorder:
 
 def header_of(game: Game) -> Header:
     """Return the first line of a saved game: how it began."""
-    header = _header(json.loads(game.to_json()))
+    header = _header(json.loads(json_of(game.beginning)))
     assert _is_header(header)
     return header
 
@@ -158,8 +158,8 @@ def write_log(game: Game, write: Callable[[str], object]) -> None:
 def writing_log(game: Game, write: Callable[[str], object]) -> Iterator[None]:
     """Do the same in steps, of which there is at least one."""
     recorder = Recorder(write)
-    saved = json.loads(game.to_json())
-    copy = Game.begin(game.ruleset, game.table, saved["seed"], saved.get("chance"))
+    header = header_of(game)
+    copy = Game.begin(game.ruleset, game.table, header["seed"], header.get("chance"))
     recorder.begin(copy)
     for by, choice in game.choices:
         decision = copy.decision_of(by)

@@ -16,7 +16,7 @@ from interpreter.language.types import BoolType, KindType
 from interpreter.play.game_records import Gathering
 from interpreter.reading.ruleset_files import can_have
 from interpreter.sections.seating import Command
-from interpreter.serve.words import Refused, known, language_now, t
+from interpreter.serve.words import Refused, in_language, known, t
 
 __all__ = ["COMMANDS", "asked_for", "command_in", "completions", "options_of"]
 
@@ -49,7 +49,7 @@ def command_in(text: str) -> tuple[str, list[str]]:
     """Return the word of a command, and what follows: a name and its value. Raises :class:`Refused`."""
     word, *rest = text.strip().removeprefix("/").split(maxsplit=2) or [""]
     if word.lower() not in COMMANDS:
-        near = did_you_mean(f"/{word.lower()}", [f"/{each}" for each in COMMANDS], language_now())
+        near = did_you_mean(f"/{word.lower()}", [f"/{each}" for each in COMMANDS], in_language.value)
         raise Refused("Unknown command `/{word}`{near}", word=word[:80], near=near or t("; `/help` lists all"))
     return word.lower(), rest
 
@@ -58,11 +58,11 @@ def asked_for(name: str, value: str, ruleset: Ruleset, boards: Boards, asked: Ga
     """Add an option to what people have asked for. Return the id of the ruleset. Raises :class:`Refused`."""
     options = options_of(ruleset, boards)
     if name not in options:
-        near = did_you_mean(name, options, language_now()) or t("; `/option` lists all")
+        near = did_you_mean(name, options, in_language.value) or t("; `/option` lists all")
         raise Refused("Unknown option `{option}`{near}", option=name[:80], near=near)
     ids = options[name].ids
     if ids and value not in ids:
-        near = did_you_mean(value, ids, language_now())
+        near = did_you_mean(value, ids, in_language.value)
         raise Refused("`{option}` has no value `{value}`{near}", option=name, value=value[:80], near=near)
     if not ids:
         kept = {key: each for key, each in asked["settings"].items() if key != name}

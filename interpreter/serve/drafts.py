@@ -18,7 +18,7 @@ from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove, Reason, legal_choice
 from interpreter.lowering.constants import RuleFailure
 from interpreter.play.game_records import Choice
-from interpreter.serve.words import language_now
+from interpreter.serve.words import in_language
 
 __all__ = ["MOST_PARTS", "Drafted", "Part", "drafted"]
 
@@ -84,7 +84,7 @@ def drafted(game: Game, seat: int, kept: Sequence[Choice]) -> Drafted:
             parts.append(Part(choice, name))
             continue
         try:
-            code = legal_choice(here.table, decision, choice, language_now())
+            code = legal_choice(here.table, decision, choice, in_language.value)
         except (IllegalMove, RuleFailure) as error:
             why = getattr(error, "reasons", ()) or [Reason(str(error), "")]
             parts.append(Part(choice, decision.name, decision, None, tuple(why), now))

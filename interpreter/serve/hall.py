@@ -42,7 +42,7 @@ from interpreter.serve.outside import in_one_line, program_name
 from interpreter.serve.scene import Data
 from interpreter.serve.setting_up import refusal_of, said_title
 from interpreter.serve.table_page import View
-from interpreter.serve.words import LANGUAGES, Refused, in_language, known, language_now, t
+from interpreter.serve.words import LANGUAGES, Refused, in_language, known, t
 
 __all__ = ["Hall", "Offer", "check_overlays", "errors_of"]
 
@@ -81,7 +81,7 @@ class Offer(Struct, frozen=True):
 
     def in_words(self, title: str) -> str:
         """Return a title of its files in the language of the reader."""
-        return self.said.get(language_now(), {}).get(title, title)
+        return self.said.get(in_language.value, {}).get(title, title)
 
     @property
     def place(self) -> str:
@@ -499,7 +499,7 @@ class Hall:
 
     def bots_told(self, ruleset: Ruleset) -> dict[str, str]:
         """Return the available bots, each with a sentence on how it plays."""
-        family, now = f"{word(ruleset.document.head.family)}/", language_now()
+        family, now = f"{word(ruleset.document.head.family)}/", in_language.value
         files = (file for file in ruleset.shelf.documents("policies") if file.id.startswith(family))
         titles = {file.id.rpartition("/")[2]: said_title(ruleset.shelf, file, now) for file in files}
         titles |= {"random": t("Any move, at random"), "search:1s": t("Looks ahead, a second for each choice")}

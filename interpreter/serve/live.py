@@ -41,7 +41,7 @@ from interpreter.serve.commands import Boards
 from interpreter.serve.drafts import MOST_PARTS, Drafted, Part, drafted
 from interpreter.serve.outside import in_one_line
 from interpreter.serve.standing import Orders, answer_for, answer_to, forced, orders_in, subject_of
-from interpreter.serve.words import Refused, Told, known, language_now
+from interpreter.serve.words import Refused, Told, in_language, known
 from interpreter.simulate.measurements import Taken, taking
 
 __all__ = ["CHANGED", "PUBLIC", "Live", "log_of", "new_token", "replayed", "resumed"]
@@ -372,7 +372,7 @@ class Live:
     def drafted(self, seat: int, more: Sequence[Choice] = ()) -> Drafted:
         """Return the draft of a seat with ``more`` parts; without any, it stands at the next decision of the seat."""
         choices = (*self.orders(seat).draft, *more)
-        key, place = (self.state_of(seat), choices), (seat, bool(more), language_now())
+        key, place = (self.state_of(seat), choices), (seat, bool(more), in_language.value)
         kept = self._drafts.get(place)
         if kept is None or kept[0] != key or not (choices or kept[1].ahead):
             kept = self._drafts[place] = key, drafted(self.game, seat, choices)

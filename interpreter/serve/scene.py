@@ -275,10 +275,7 @@ class Scene:
 
     def printed(self, card: int, name: str) -> Value:
         """Return an attribute of a card: that of its version in play."""
-        kind = self.model.card_kinds[self.model.cards[card].kind]
-        of = core.Local(0, "card", type=CardType(kind.name))
-        static = core.Static(f"{kind.name}.{name}", of, type=kind.attributes[name])
-        return self._known(versioned(static, kind.versions.get(name, {})), _locals(1, card))
+        return self._known(_attribute(self.model, self.model.cards[card].kind, name), _locals(1, card))
 
     def _text(self, card: int, name: str) -> str:
         kind = self.model.cards[card].kind
@@ -586,6 +583,14 @@ def _printed(model: Model, language: str) -> dict[tuple[str, str], dict[int, str
     """Return empty caches of texts by card, for the parts of faces that do not depend on a game."""
     found = {(kind, name): _look(model, language, kind, name) for kind, face in model.faces.items() for name in face}
     return {key: {} for key, look in found.items() if look is not None and is_printed(look.parts)}
+
+
+@lru_cache(maxsize=1_000)
+def _attribute(model: Model, kind: str, name: str) -> core.Expression:
+    """Return the tree of an attribute of a card, one object for all cards: its closure is kept."""
+    declared = model.card_kinds[kind]
+    static = core.Static(f"{kind}.{name}", core.Local(0, "card", type=CardType(kind)), type=declared.attributes[name])
+    return versioned(static, declared.versions.get(name, {}))
 
 
 def _look(model: Model, language: str, kind: str, name: str) -> Phrase | None:

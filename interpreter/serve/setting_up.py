@@ -16,7 +16,7 @@ from interpreter.explain.cross_reference import quote
 from interpreter.language.types import BoolType, KindType, SeatType, item_type
 from interpreter.reading.files import Document, Shelf, title_key
 from interpreter.serve.scene import Data
-from interpreter.serve.words import Refused, language_now, t
+from interpreter.serve.words import Refused, in_language, t
 
 __all__ = ["fields_of", "reason_data", "refusal_of", "said_title"]
 
@@ -33,7 +33,7 @@ def said_title(shelf: Shelf, document: Document, language: str) -> str:
 def fields_of(ruleset: Ruleset, fills: Mapping[str, str]) -> list[Data]:
     """Return a field for each setting: what can be picked, or the form of a text. ``fills`` are the colours of the
     parts of the board, by word."""
-    model, fields, now = ruleset.model, list[Data](), language_now()
+    model, fields, now = ruleset.model, list[Data](), in_language.value
     parts = {tree.type.sure for tree in model.picture["node.colour"].trees} if fills else set()
     for name, setting in model.settings.items():
         items = item_type(setting.type)
@@ -64,16 +64,17 @@ def reason_data(ruleset: Ruleset, reason: Reason, language: str) -> Data:
 
 def refusal_of(error: ValueError, ruleset: Ruleset) -> Refused:
     """Return in words why a game cannot be set up."""
+    now = in_language.value
     if isinstance(error, WrongSetting) and ruleset.has_setting(error.name):
-        what = setting_syntax(ruleset.model, error.name, language_now())
-        return Refused("{name}: type {what}.", name=ruleset.said(f"settings.{error.name}", language_now()), what=what)
+        what = setting_syntax(ruleset.model, error.name, now)
+        return Refused("{name}: type {what}.", name=ruleset.said(f"settings.{error.name}", now), what=what)
     if isinstance(error, IllegalSetUp):
-        said = [each.said(language_now()) for each in error.reasons]
+        said = [each.said(now) for each in error.reasons]
         said = said if all(said) else [quote(ruleset, cite).text for each in error.reasons for cite in each.cites]
         if any(said):
             return Refused(
                 "{name}: {why}",
-                name=ruleset.said(f"settings.{error.name}", language_now()),
+                name=ruleset.said(f"settings.{error.name}", now),
                 why=" ".join(filter(None, said)),
             )
     return Refused("The game cannot be set up in this way.")

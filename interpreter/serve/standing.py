@@ -24,7 +24,7 @@ from interpreter.engine.views import Spoken
 from interpreter.language.model import Model
 from interpreter.language.types import INT
 from interpreter.play.game_records import Choice
-from interpreter.serve.words import language_now, t
+from interpreter.serve.words import in_language, t
 
 __all__ = ["Orders", "answer_for", "answer_to", "answer_words", "forced", "orders_in", "shape_of", "subject_of"]
 
@@ -104,7 +104,7 @@ def answer_for(game: Game, decision: Decision, most: int | None, rule: str, whol
         return None
     words, subject = " / ".join(rule.splitlines()), None if whole_round else subject_of(decision)
     if shape is not None and not rule:
-        words = answer_words(Spoken(game.table, game.state, language_now()), decision, shape, most)
+        words = answer_words(Spoken(game.table, game.state, in_language.value), decision, shape, most)
     about = ", ".join(str(value) for value in json_in(subject or "{}").values())
     scoped = t("{what} for this round", what=words) if whole_round else f"{words} ({about})" if about else words
     return Answer(most, game.round, subject, scoped, rule)

@@ -63,6 +63,7 @@ MOST_DRAWINGS = 32
 BEAT = 20.0
 """Seconds between two signs of life of an event stream."""
 MOST_NOTES = 4_000
+METHODS = frozenset(dir(dict))
 MEASURES = "="  # a name that no panel can have
 LINES = 80
 """Number of log lines on the page before all are asked for."""
@@ -72,7 +73,7 @@ class _Pages(Environment):
     """Templates whose data are mostly dictionaries: their keys are asked before their attributes, but for methods."""
 
     def getattr(self, obj: Any, attribute: str) -> Any:
-        is_key = type(obj) is dict and attribute in obj and not hasattr(dict, attribute)
+        is_key = type(obj) is dict and attribute in obj and attribute not in METHODS
         return obj[attribute] if is_key else super().getattr(obj, attribute)
 
 

@@ -50,7 +50,7 @@ from interpreter.serve.outside import in_one_line
 from interpreter.serve.scene import Data
 from interpreter.serve.setting_up import fields_of, said_title
 from interpreter.serve.table_page import BEAT, ENVIRONMENT, MOST_DRAWINGS, View
-from interpreter.serve.words import LANGUAGES, Refused, in_language, known, language_now, t
+from interpreter.serve.words import LANGUAGES, Refused, in_language, known, t
 
 __all__ = ["A_YEAR", "HEADERS", "STATIC", "Guard", "application", "root_of", "running", "static_path"]
 
@@ -272,7 +272,7 @@ async def _failed(request: Request, error: Exception) -> Response:
 
 
 def _page(request: Request, name: str, values: Data, status: int = 200) -> HTMLResponse:
-    root, language = root_of(request), language_now()
+    root, language = root_of(request), in_language.value
     given = {"root": root, "static": f"{root}{STATIC}", "language": language, "languages": LANGUAGES}
     page = HTMLResponse(ENVIRONMENT.get_template(name).render({**given, **values}), status)
     if request.query_params.get("language") == language:
@@ -418,8 +418,8 @@ class _Site:
     async def join(self, request: Request) -> Response:
         kept = self._joined(request)
         live = await self.hall.live(kept.id)
-        seats = [(n, live.seat_name(n, language_now())) for n, seat in enumerate(kept.seats) if seat.kind == "open"]
-        title, continued = live.title_in(language_now()), live.is_continued
+        seats = [(n, live.seat_name(n, in_language.value)) for n, seat in enumerate(kept.seats) if seat.kind == "open"]
+        title, continued = live.title_in(in_language.value), live.is_continued
         values = {"title": title, "id": kept.id, "seats": seats, "token": new_token(), "continued": continued}
         return _page(request, "join.html", values)
 
@@ -437,9 +437,9 @@ class _Site:
     async def host(self, request: Request) -> Response:
         live = await self._hosted(request)
         base = f"{request.url.scheme}://{request.headers['host']}{request.scope['app_root_path']}/"
-        seats = [(n, live.seat_name(n, language_now()), seat) for n, seat in enumerate(live.kept.seats)]
+        seats = [(n, live.seat_name(n, in_language.value), seat) for n, seat in enumerate(live.kept.seats)]
         values = {
-            "title": live.title_in(language_now()),
+            "title": live.title_in(in_language.value),
             "base": base,
             "here": live.kept.host,
             "seats": seats,
@@ -754,7 +754,7 @@ def _overlays(ruleset: Ruleset) -> list[Data]:
     overlays = {document.id: document for document in ruleset.shelf.documents("overlay")}
     apart = {id: {each.text for each in document.head.not_with} | document.undefined.keys()
              for id, document in overlays.items()}  # fmt: skip
-    titles = {id: said_title(ruleset.shelf, document, language_now()) for id, document in overlays.items()}
+    titles = {id: said_title(ruleset.shelf, document, in_language.value) for id, document in overlays.items()}
     possible = {id: titles[id] for id, document in overlays.items() if id in here or can_have(here, document)}
     entries: list[Data] = []
     for id, document in overlays.items():

@@ -6,7 +6,7 @@ Takes games that are over, or as far as they got; repeats their choices in the p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from interpreter.engine.citations import Citation
@@ -45,11 +45,10 @@ class RulesInPlay:
         table.runner.plain = True
         try:
             other = Game.begin(copy, table, origin["seed"], None)
-            look = _looks(other)
-            look()
+            _look(other)
             for by, choice in game.choices:
                 other.apply(choice, by)
-                look()
+                _look(other)
             codes = other.decision.codes if other.decision is not None else None
         except (RuleFailure, IllegalMove):
             return False
@@ -63,23 +62,15 @@ class RulesInPlay:
         return watched(ruleset, parts, self._recorded)
 
 
-def _looks(game: Game) -> Callable[[], None]:
-    """Return what looks at a game as each seat does: some rules only say who sees what, and what the back of a card
-    shows."""
-    groups, sight, machine = game.ruleset.model.groups, game.table.sight, game.machine
-    hides = any(group.sees is not None for group in groups.values())
-    shown = [(name, group) for name, group in groups.items() if group.top_shows is not None]
-    backs = [(group, cell) for name, group in shown for cell in machine.constants.layout.cells(name)]
-
-    def look() -> None:
-        state = game.state
-        for player in machine.constants.seats if hides or backs else ():
-            veils = sight.veils(state, player)
-            for group, cell in backs:
-                if cell in veils and state.cells[cell]:
-                    sight.backs_of(state, group, state.cells[cell])
-
-    return look
+def _look(game: Game) -> None:
+    """Look at a game as each seat does: some rules only say who sees what, and what the back of a card shows."""
+    state, sight = game.state, game.table.sight
+    tops = [*sight.uppermost(state)]
+    for player in game.machine.constants.seats if sight.judged or tops else ():
+        veils = sight.veils(state, player)
+        for cell, card in tops:
+            if cell in veils and (back := sight.back(state, cell)) is not None:
+                back(card)
 
 
 def _parts(ruleset: Ruleset) -> Iterator[Citation]:

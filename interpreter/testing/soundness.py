@@ -134,8 +134,7 @@ class Examiner:
         if not self._changed.isdisjoint(game.table.census.groups):
             yield from (Trouble("totals", line, _ask_span(game)) for line in game.check())
         if self._now("shows", 6):
-            for _ in self._times():
-                yield from self._views()
+            yield from self._views()
         if self._now("copies", 16):
             yield from self._copies()
         decision = game.decision
@@ -173,8 +172,7 @@ class Examiner:
             self._followed.remove(twin)
             yield from self._leaks(twin, option)
         if not game.is_over and self._now("told", 2):
-            for _ in self._times():
-                yield from self._twins(before, option)
+            yield from self._twins(before, option)
 
     def _noticed(self) -> frozenset[str]:
         """Return the groups of cells that have changed since the last time."""
@@ -192,12 +190,10 @@ class Examiner:
         return self._memories[player]
 
     def _players(self) -> list[int]:
+        """Return the players whose knowledge is checked. Thorough checks, which depend on random deals, run three times
+        for each."""
         seats = self.game.machine.constants.seats
-        return list(seats) if self.thorough else [self.draw(len(seats))]
-
-    def _times(self) -> range:
-        """Return the number of repetitions: checks that depend on random deals run more than once."""
-        return range(3 if self.thorough else 1)
+        return [*seats] * 3 if self.thorough else [self.draw(len(seats))]
 
     def _now(self, check: str, seldom: int) -> bool:
         """Return whether to run a slow check now. ``seldom`` is its initial average interval."""

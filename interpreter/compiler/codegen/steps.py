@@ -63,7 +63,7 @@ class Steps(DelayedBlocks):
             return None
         nodes = list(descendants(layer.body if isinstance(layer.body, tuple) else core.Returns(layer.body)))
         returned = [node.value for node in nodes if isinstance(node, core.Returns)]
-        if any(isinstance(node, core.Loop | core.Iterate | core.Repeat) for node in nodes):
+        if any(isinstance(node, (core.Loop, core.Iterate, core.Repeat)) for node in nodes):
             return None
         if not all(isinstance(value, core.RangeFrom | core.MakeList) for value in returned):
             return None

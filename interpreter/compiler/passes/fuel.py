@@ -42,7 +42,7 @@ def fuel(functions: Functions, context: Context) -> Functions:
         return counts[name]
 
     def change(op: ops.Op) -> ops.Part:
-        if isinstance(op, ops.Block | ops.While | ops.Within):
+        if isinstance(op, (ops.Block, ops.While, ops.Within)):
             return replace(op, body=_less(op.body, calls_of))
         if isinstance(op, ops.If):
             return replace(op, then=_less(op.then, calls_of), otherwise=_less(op.otherwise, calls_of))

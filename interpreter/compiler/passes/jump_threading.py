@@ -74,7 +74,7 @@ class _Threader:
 def _has_parts(test: ops.Value) -> bool:
     while isinstance(test, ops.Binary) and (test.operator, test.right) == ("eq", ops.Constant(0)):
         test = test.left
-    return isinstance(test, ops.Select | ops.Within)
+    return isinstance(test, (ops.Select, ops.Within))
 
 
 def _is_jump(body: Body) -> bool:

@@ -181,4 +181,4 @@ def _data(data: dict[int, bytes]) -> Iterator[str]:
         segments[start] += bytes(address - end) + part
         end = address + len(part)
     for start, content in segments.items():
-        yield f'(data (i32.const {start}) "{"".join(f"{chr(92)}{byte:02x}" for byte in content)}")'
+        yield f'(data (i32.const {start}) "{chr(92)}{content.hex(chr(92))}")'

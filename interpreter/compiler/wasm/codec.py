@@ -30,6 +30,8 @@ class Codec:
         self.first_special = len(self.program.stretches)
         self._groups: dict[str, tuple[list[Value], bytes]] = {}
         self._decoded: dict[str, tuple[bytes, list[Value]]] = {}
+        self._last: tuple[bytes, State] = b"", State([])
+        """The state that was decoded last: looking at a state and playing on in turn decodes it again."""
 
     # --- values
 
@@ -125,22 +127,26 @@ class Codec:
     def decode(self, data: bytes | memoryview) -> State:
         """Decode a state. Its log is empty. Unchanged groups of cells reuse their values."""
         data = bytes(data)
-        words = struct.unpack(f"<{len(data) // WORD}i", data)
+        if data == self._last[0]:
+            return self._last[1].clone()
         cells: list[Value] = []
         for name, group in self.memory.groups.items():
             at = group.address - STATE
             raw = data[at : at + group.count * group.stride]
             known = self._decoded.get(name)
             if known is None or known[0] != raw:
-                known = self._decoded[name] = raw, self._values_of(name, group, words, at // WORD)
+                known = self._decoded[name] = raw, self._values_of(name, group, memoryview(raw).cast("i").tolist())
             cells += known[1]
-        top, asked = words[:2]
-        return State(cells, self._frame(words, top) if asked >= 0 else None)
+        words = memoryview(data).cast("i")
+        frames = words[(self.memory.frames - STATE) // WORD :].tolist()
+        state = State(cells, self._frame(frames, words[0]) if words[1] >= 0 else None)
+        self._last = data, state.clone()
+        return state
 
-    def _values_of(self, name: str, group: CellGroup, words: Sequence[int], at: int) -> list[Value]:
+    def _values_of(self, name: str, group: CellGroup, words: list[int]) -> list[Value]:
         if group.stride == WORD and is_plain(group.type):
-            return list(words[at : at + group.count])
-        places = range(at, at + group.count * group.stride // WORD, group.stride // WORD)
+            return words
+        places = range(0, len(words), group.stride // WORD)
         if name == "kept":
             return [self._kept_of(words, place) for place in places]
         if name == "pending":
@@ -197,14 +203,14 @@ class Codec:
         return self.module.frame(self.program.stretches[index].procedure).slots
 
     def _frame(self, words: Sequence[int], address: int) -> Frame | None:
-        """Return the frame at an address, with the frames below it."""
+        """Return the frame at an address, with the frames below it. ``words`` are those of all frames."""
         addresses = []
         while address:
             addresses.append(address)
-            address = words[(address - STATE) // WORD + 2]
+            address = words[(address - self.memory.frames) // WORD + 2]
         frame: Frame | None = None
         for address in reversed(addresses):
-            at = (address - STATE) // WORD
+            at = (address - self.memory.frames) // WORD
             index, into = words[at : at + 2]
             if index >= self.first_special:
                 frame = index, (), frame, -1
@@ -217,7 +223,7 @@ class Codec:
 
 def is_plain(type_: Type) -> bool:
     """Return whether a value is encoded as itself."""
-    return not type_.optional and not isinstance(type_, CompositeType | BoolType | TextType)
+    return not type_.optional and not isinstance(type_, (CompositeType, BoolType, TextType))
 
 
 def fitted(

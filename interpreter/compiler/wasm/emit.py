@@ -61,7 +61,7 @@ class _Writer:
                 self._place = place
                 yield f"{pad};; {place}"
             yield from self._statement(statement, pad, depth)
-            if isinstance(statement, ops.Break | ops.Return | ops.TailCall | ops.Fail):
+            if isinstance(statement, (ops.Break, ops.Return, ops.TailCall, ops.Fail)):
                 return  # nothing behind it is reached
 
     def _statement(self, statement: ops.Statement, pad: str, depth: int) -> Iterator[str]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import chain
+from operator import add
 
 __all__ = ["Expansion", "Inliner", "inliner"]
 
@@ -23,17 +24,35 @@ VARIABLES = {f"{kind}.{do}" for kind in ("local", "global") for do in ("get", "s
 NAMED = {"func", "global", "call", "call_indirect", "block", "loop", "until", "br", "br_if", *VARIABLES}
 """Instructions that begin with the name of a function, a table, a label or a variable."""
 DECLARED = ("param", "result", "local", "type", "export", "mut")
+LABEL, ARGUMENT = "\0", "\1"
+"""Marks in the text of an inlined call."""
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\(;.*?;\)|;;[^\n]*|[()]|[^\s()";]+', re.DOTALL)
 
 
 @dataclass
 class Short:
-    """A short function: its parameters and other locals with their types, its result, and its body."""
+    """A short function: its parameters and then its other locals, with their types, its result, and its body."""
 
-    parameters: list[Tree]
-    locals: list[Tree]
+    variables: list[Tree]
     result: list[Tree]
     body: list[Tree]
+
+    def inlined(self, label: str, arguments: list[Tree]) -> Tree:
+        """Return the block that replaces a call."""
+        others = self.variables[len(arguments) :]
+        zeros: list[Tree] = [[f"{of[2]}.const", "i64x2 0 0" if of[2] == "v128" else "0"] for of in others]
+        names = {str(of[1]): str(fresh) for of, (_, fresh, _) in zip(self.variables, self.declared(label), strict=True)}
+        sets = [["local.set", name, value] for name, value in zip(names.values(), (*arguments, *zeros), strict=True)]
+        return ["block", label, *self.result, *sets, *(_renamed(part, names, label) for part in self.body)]
+
+    def declared(self, label: str) -> list[list[Tree]]:
+        """Return the locals that an inlined call needs."""
+        return [["local", f"{label}.{of[1][1:]}", of[2]] for of in self.variables]
+
+    @cached_property
+    def text(self) -> str:
+        """The text of an inlined call, with marks for its label and its arguments."""
+        return _written(self.inlined(LABEL, [ARGUMENT for of in self.variables if of[0] == "param"]))
 
 
 class Inliner:
@@ -67,7 +86,7 @@ class Inliner:
         self._done[name] = ["func", name, *chain.from_iterable(heads.values()), *body]
         self._open.discard(name)
         if len(list(_parts(body))) <= SHORT:
-            self.short[name] = Short(heads["param"], heads["local"], heads["result"], body)
+            self.short[name] = Short([*heads["param"], *heads["local"]], heads["result"], body)
 
 
 class Expansion:
@@ -81,29 +100,28 @@ class Expansion:
 
     def call(self, function: str, arguments: list[str]) -> str | None:
         """Return the text of an inlined call, or None if the function is not short."""
-        tree = self._inlined(f"${function}", list(arguments))
-        return _written(tree) if tree is not None else None
+        if (begun := self._begun(f"${function}")) is None:
+            return None
+        short, label = begun
+        first, *after = short.text.replace(LABEL, label).split(ARGUMENT)
+        return first + "".join(map(add, arguments, after))
 
     def of(self, tree: Tree) -> Tree:
         if isinstance(tree, str):
             return tree
         parts = [self.of(part) for part in tree]
-        return (self._inlined(str(parts[1]), parts[2:]) if parts[:1] == ["call"] else None) or parts
+        begun = self._begun(str(parts[1])) if parts[:1] == ["call"] else None
+        return begun[0].inlined(begun[1], parts[2:]) if begun is not None else parts
 
-    def _inlined(self, name: str, arguments: list[Tree]) -> Tree | None:
+    def _begun(self, name: str) -> tuple[Short, str] | None:
+        """Return a short function and the label of a new call of it."""
         short = self._short.get(name)
         if short is None:
             return None
         self._count += 1
         label = f"{name}.{self._count}"
-        sets: list[Tree] = []
-        names: dict[str, str] = {}
-        zeros: list[Tree] = [[f"{of[2]}.const", "i64x2 0 0" if of[2] == "v128" else "0"] for of in short.locals]
-        for local, value in zip((*short.parameters, *short.locals), (*arguments, *zeros), strict=True):
-            fresh = names[str(local[1])] = f"{label}.{local[1][1:]}"
-            self.locals.append(["local", fresh, local[2]])
-            sets.append(["local.set", fresh, value])
-        return ["block", label, *short.result, *sets, *(_renamed(part, names, label) for part in short.body)]
+        self.locals += short.declared(label)
+        return short, label
 
 
 def _renamed(tree: Tree, names: dict[str, str], label: str) -> Tree:
