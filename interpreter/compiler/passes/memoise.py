@@ -84,13 +84,9 @@ def memoise(functions: Functions, context: Context) -> Functions:
         if dimensions or not table.memo.reads:
             memoised = _Memoised(table, dimensions, context).functions()
             result.update((function.name, function) for function in memoised)
-
-    def change(op: ops.Op) -> ops.Part:
-        return tuple(_marks(op, context)) if isinstance(op, ops.Touch) else op
-
     for name, function in result.items():
         if any(isinstance(op, ops.Touch) for op in function.ops):
-            result[name] = function.rewritten(change)
+            result[name] = function.rewritten(lambda op: tuple(_marks(op, context)), ops.Touch)
     return result
 
 

@@ -24,6 +24,7 @@ CACHE_WORDS = 256 * 1024
 PAGE = 64 * 1024
 """Bytes of a page of WebAssembly memory."""
 GAP = 64
+_ESCAPED = [f"\\{byte:02x}" for byte in range(256)].__getitem__
 
 Bots = Sequence[Mapping[int, str]]
 """For each kind of bot, the function that chooses, by decision."""
@@ -183,4 +184,4 @@ def _data(data: dict[int, bytes]) -> Iterator[str]:
         segments[start] += bytes(address - end) + part
         end = address + len(part)
     for start, content in segments.items():
-        yield f'(data (i32.const {start}) "{"".join(f"{chr(92)}{byte:02x}" for byte in content)}")'
+        yield f'(data (i32.const {start}) "{"".join(map(_ESCAPED, content))}")'

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import chain
 
 __all__ = ["Expansion", "Inliner", "inliner"]
@@ -20,6 +20,7 @@ Tree = str | list["Tree"]
 SHORT = 250
 """Maximum size of a short function in words and parentheses, after inlining."""
 VARIABLES = {f"{kind}.{do}" for kind in ("local", "global") for do in ("get", "set", "tee")}
+MARK = "\0"
 NAMED = {"func", "global", "call", "call_indirect", "block", "loop", "until", "br", "br_if", *VARIABLES}
 """Instructions that begin with the name of a function, a table, a label or a variable."""
 DECLARED = ("param", "result", "local", "type", "export", "mut")
@@ -28,12 +29,23 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\(;.*?;\)|;;[^\n]*|[()]|[^\s()";]+', re.
 
 @dataclass
 class Short:
-    """A short function: its parameters and other locals with their types, its result, and its body."""
+    """A short function: its parameters and then other locals with their types, its result, and its body."""
 
-    parameters: list[Tree]
     locals: list[Tree]
     result: list[Tree]
     body: list[Tree]
+
+    @cached_property
+    def text(self) -> str:
+        """The text of an inlined call, with ``%s`` for each argument and :data:`MARK` for the label."""
+        return _written(self.inlined(MARK, ["%s" for local in self.locals if local[0] == "param"]))
+
+    def inlined(self, label: str, arguments: list[Tree]) -> Tree:
+        others = (of[2] for of in self.locals[len(arguments) :])
+        zeros: list[Tree] = [[f"{type_}.const", "i64x2 0 0" if type_ == "v128" else "0"] for type_ in others]
+        names = {str(local[1]): f"{label}.{local[1][1:]}" for local in self.locals}
+        sets: list[Tree] = [["local.set", *pair] for pair in zip(names.values(), (*arguments, *zeros), strict=True)]
+        return ["block", label, *self.result, *sets, *(_renamed(part, names, label) for part in self.body)]
 
 
 class Inliner:
@@ -67,7 +79,7 @@ class Inliner:
         self._done[name] = ["func", name, *chain.from_iterable(heads.values()), *body]
         self._open.discard(name)
         if len(list(_parts(body))) <= SHORT:
-            self.short[name] = Short(heads["param"], heads["local"], heads["result"], body)
+            self.short[name] = Short([*heads["param"], *heads["local"]], heads["result"], body)
 
 
 class Expansion:
@@ -81,29 +93,22 @@ class Expansion:
 
     def call(self, function: str, arguments: list[str]) -> str | None:
         """Return the text of an inlined call, or None if the function is not short."""
-        tree = self._inlined(f"${function}", list(arguments))
-        return _written(tree) if tree is not None else None
+        short = self._short.get(name := f"${function}")
+        return short.text.replace(MARK, self._label(name, short)) % (*arguments,) if short is not None else None
 
     def of(self, tree: Tree) -> Tree:
         if isinstance(tree, str):
             return tree
         parts = [self.of(part) for part in tree]
-        return (self._inlined(str(parts[1]), parts[2:]) if parts[:1] == ["call"] else None) or parts
+        short = self._short.get(name := str(parts[1])) if parts[:1] == ["call"] else None
+        return short.inlined(self._label(name, short), parts[2:]) if short is not None else parts
 
-    def _inlined(self, name: str, arguments: list[Tree]) -> Tree | None:
-        short = self._short.get(name)
-        if short is None:
-            return None
+    def _label(self, name: str, short: Short) -> str:
+        """Return the label of a call, whose locals are declared."""
         self._count += 1
         label = f"{name}.{self._count}"
-        sets: list[Tree] = []
-        names: dict[str, str] = {}
-        zeros: list[Tree] = [[f"{of[2]}.const", "i64x2 0 0" if of[2] == "v128" else "0"] for of in short.locals]
-        for local, value in zip((*short.parameters, *short.locals), (*arguments, *zeros), strict=True):
-            fresh = names[str(local[1])] = f"{label}.{local[1][1:]}"
-            self.locals.append(["local", fresh, local[2]])
-            sets.append(["local.set", fresh, value])
-        return ["block", label, *short.result, *sets, *(_renamed(part, names, label) for part in short.body)]
+        self.locals.extend(["local", f"{label}.{local[1][1:]}", local[2]] for local in short.locals)
+        return label
 
 
 def _renamed(tree: Tree, names: dict[str, str], label: str) -> Tree:
