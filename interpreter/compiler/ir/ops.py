@@ -369,7 +369,7 @@ class Function(Op, frozen=True, dict=True, gc=True):
     """Called so rarely that inlining it does not pay."""
 
     def rewritten(self, change: Callable[..., Part], *kinds: type[Op]) -> Function:
-        """Return the function with ``change`` applied to each op, or those of these classes; itself if nothing changes."""
+        """Return the function with ``change`` applied to its ops, or those of these classes; itself if none changes."""
         body = rewritten(self.body, change, *kinds)
         return self if body is self.body else replace(self, body=body)
 
