@@ -1,16 +1,17 @@
-"""Values made at first use, and values that hold within a context."""
+"""Values made at first use, found once, and that hold within a context."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Generic, TypeVar
+from typing import Concatenate, Generic, ParamSpec, Self, TypeVar, cast
 
-__all__ = ["Lazy", "Scoped"]
+__all__ = ["Lazy", "Once", "Scoped"]
 
 K = TypeVar("K")
 V = TypeVar("V")
+P = ParamSpec("P")
 
 
 class Lazy(dict[K, V]):
@@ -23,6 +24,19 @@ class Lazy(dict[K, V]):
     def __missing__(self, key: K) -> V:
         made = self[key] = self._make(key)
         return made
+
+
+class Once:
+    """Something with everything that was found in it. It has attributes, and these are its own."""
+
+    __slots__ = ()
+
+    def once(self, find: Callable[Concatenate[Self, P], V], *given: P.args, **named: P.kwargs) -> V:
+        """Return what a function finds in this, found only once for the same further arguments."""
+        found = self.__dict__.setdefault("_found", {})
+        if (key := (find, given, *named.items())) not in found:
+            found[key] = find(self, *given, **named)
+        return cast("V", found[key])
 
 
 class Scoped(Generic[V]):

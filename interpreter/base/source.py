@@ -96,7 +96,8 @@ class Span(Struct, frozen=True, gc=False):
         return Span(self.file, self.start, max(self.end, other.end))
 
     def __str__(self) -> str:
-        return f"{self.file.name}:{self.line}:{self.column}"
+        line, column = self.file.position(self.start)
+        return f"{self.file.name}:{line}:{column}"
 
 
 class Excerpt(Struct, frozen=True):

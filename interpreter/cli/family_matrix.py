@@ -24,6 +24,7 @@ from interpreter.pages.family_comparison import PAIRS, FamilyGames, family_page,
 from interpreter.pages.html import html_of
 from interpreter.pages.page import Grid
 from interpreter.pages.text import lines_of
+from interpreter.reading.dependencies import at_one_moment
 from interpreter.simulate.simulation import Unfinished
 from interpreter.simulate.summary import summed_up
 from interpreter.simulate.totals import Totals
@@ -34,6 +35,7 @@ __all__ = ["compare_all", "nearest"]
 _Pairs = dict[tuple[int, int], Comparison]
 
 
+@at_one_moment()
 def compare_all(names: Sequence[str], request: options.Request, games: int | None, report: Path | None) -> None:
     """Compare every pair of these rulesets, or of the rulesets of a family, and play this number of games of each."""
     is_page = report is not None or request.output == "html"

@@ -6,17 +6,17 @@ matter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from collections.abc import Mapping as Dict
 from functools import cached_property
-from typing import Concatenate, ParamSpec, Self, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from interpreter.base.lazy import Once
 from interpreter.compare.outline import Outline
 from interpreter.compare.partial_evaluation import Applied
-from interpreter.compare.play_order import Topic, facts_in, in_force, placed, play_of, topics_of, trees_of
+from interpreter.compare.play_order import Topic, calls_in, facts_in, placed, play_of, topics_of, trees_of
 from interpreter.engine.game import Ruleset
 from interpreter.explain.cross_reference import Part, for_readers, part_of
 from interpreter.kernel.state import Value
@@ -27,12 +27,8 @@ from interpreter.language.walk import descendants
 from interpreter.reading.ruleset_files import can_have
 from interpreter.reading.yaml import Mapping, Scalar, Sequence
 from interpreter.sections.behaviour import Case
-from interpreter.sections.declarations import Entry
 
 __all__ = ["CHAPTERS", "Compared", "Side", "Text", "View"]
-
-T = TypeVar("T")
-P = ParamSpec("P")
 
 CHAPTERS = {
     "players": "Who plays",
@@ -63,33 +59,13 @@ class Text(Struct, frozen=True):
     constants: tuple[str, ...]
 
 
-class _Sided:
-    """What is compared, with everything that was found in it: it is compared with several others."""
-
-    def __init__(self) -> None:
-        self._found: dict[Hashable, object] = {}
-
-    def once(self, find: Callable[Concatenate[Self, P], T], *given: P.args, **named: P.kwargs) -> T:
-        """Return what a function finds in this side, found only once for the same further arguments."""
-        if (key := (find, given, *named.items())) not in self._found:
-            self._found[key] = find(self, *given, **named)
-        return cast("T", self._found[key])
-
-
-class Compared(_Sided):
+class Compared(Once):
     """A ruleset to compare, possibly with several others."""
 
     def __init__(self, ruleset: Ruleset) -> None:
-        super().__init__()
-        self.ruleset = ruleset
+        self.ruleset, self.whole = ruleset, View(ruleset, ruleset.model)
         self._applied = Applied(ruleset.model)
         self._views: dict[int, View] = {}
-        self._shared: dict[int, list[Text]] = {}
-        """Texts by identity of their rules, most of which are the same in all views."""
-
-    @cached_property
-    def whole(self) -> View:
-        return View(self.ruleset, self.ruleset.model, self._shared)
 
     @cached_property
     def taken(self) -> frozenset[str]:
@@ -110,17 +86,18 @@ class Compared(_Sided):
     def view(self, settings: Dict[str, Value], open_: frozenset[str]) -> View:
         """Return the part that applies under known settings. The names in ``open_`` are not treated as constants."""
         model = self._applied.under(settings, open_)
-        return self._views.setdefault(id(model), View(self.ruleset, model, self._shared))
+        return self._views.setdefault(id(model), View(self.ruleset, model, self.whole))
 
 
-class View(_Sided):
-    """A model of a ruleset, with its texts in comparable form."""
+class View(Once):
+    """A model of a ruleset, with its texts in comparable form. ``whole`` is the view without known settings, in which
+    all that does not depend on them is found once."""
 
-    def __init__(self, ruleset: Ruleset, model: Model, shared: dict[int, list[Text]]) -> None:
-        super().__init__()
-        self.ruleset, self.model = ruleset, model
+    def __init__(self, ruleset: Ruleset, model: Model, whole: View | None = None) -> None:
+        self.ruleset, self.model, self.whole = ruleset, model, whole or self
         self._texts: dict[Topic, list[Text]] = {}
-        self._shared = shared
+        self._shared: dict[int, list[Text]] = whole._shared if whole is not None else {}
+        """Texts by identity of their rules, most of which are the same in all views."""
 
     def text(self, tree: object) -> Text:
         outline = Outline(self.model)
@@ -157,13 +134,13 @@ class View(_Sided):
 
     def side(self, topic: Topic, texts: Iterable[int]) -> Side:
         """Return some of the texts of a topic, with their descriptions and citations."""
-        entries = self.ruleset.composition.layers(topic.section, topic.name)
         is_rule = topic.section == "rules"
-        entries = [entries[layer.layer] for layer in in_force(self.model, topic.name)] if is_rule else entries[-1:]
-        parts = tuple(self._part(topic.section, entries[place]) for place in texts)
+        layers = [layer.layer for layer in self.model.rules[topic.name].in_force] if is_rule else [-1]
+        parts = tuple(self.whole.once(View._part, topic, layers[place]) for place in texts)
         return Side("\n".join(f"where {part.when}:\n{part.text}" if part.when else part.text for part in parts), parts)
 
-    def _part(self, section: str, entry: Entry) -> Part:
+    def _part(self, topic: Topic, layer: int) -> Part:
+        section, entry = topic.section, self.ruleset.composition.layers(topic.section, topic.name)[layer]
         part = part_of(self.ruleset, section, entry)
         own = set(self.ruleset.own_cites(tuple(quote.id for quote in part.cites)))
         text = part.text if section == "rules" else "\n".join(_lines(entry.value))
@@ -181,11 +158,10 @@ class View(_Sided):
             events = possible.get(name, ())
             heard = [Topic("triggers", trigger.name) for trigger in model.triggers.values() if trigger.event in events]
             heads.append((name, heard))
-        calls = (node for node in descendants(model.ranking) if isinstance(node, core.CallRule))
         checks = [name for name in model.all_checks if name in model.rules]
         heads += [
             ("standing", [*topics_of(model, "standing")]),
-            ("result", [Topic("rules", call.rule) for call in calls]),
+            ("result", [*calls_in(descendants(model.ranking))]),
             ("settings", [Topic("rules", name) for name in checks]),
             ("others", [*topics_of(model, "triggers", "rules")]),
         ]

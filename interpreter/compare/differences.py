@@ -214,10 +214,10 @@ class _Pair:
             yield from _one(path, "overlay", name, overlays_a.get(number), overlays_b.get(number), "players")
 
     def _each(self, path: str, kind: str, chapter: str, facts: Callable[[View], Mapping[str, str]]) -> _Differences:
-        return _each(path, kind, chapter, self.a.once(facts), self.b.once(facts))
+        return _each(path, kind, chapter, self.a.whole.once(facts), self.b.whole.once(facts))
 
     def _cards(self) -> _Differences:
-        cards_a, cards_b = self.a.once(_cards), self.b.once(_cards)
+        cards_a, cards_b = self.a.whole.once(_cards), self.b.whole.once(_cards)
         for name in {**cards_a, **cards_b}:
             a, b = cards_a.get(name, {}), cards_b.get(name, {})
             if a and b:
@@ -228,7 +228,7 @@ class _Pair:
 
     def _groups(self) -> _Differences:
         left, right = (
-            {name: holder for name, holder in view.once(_holders).items() if view.model.groups[name].file}
+            {name: view.whole.once(_holders)[name] for name, group in view.model.groups.items() if group.file}
             for view in (self.a, self.b)
         )
         return _things("start", left, right)
@@ -279,7 +279,7 @@ class _Pair:
         """Return the spoken and shown texts of a side by path, without policies that both sides share."""
         own, others = (side.once(policy_files) for side in (self._sides if view is self.a else self._sides[::-1]))
         files = (policy_of(view.ruleset, id) for id, path in own.items() if others.get(id) != path)
-        return view.once(_told) | {policy.path: policy for policy in files if policy is not None}
+        return view.once(presented) | {policy.path: policy for policy in files if policy is not None}
 
     # --- tables
 
@@ -287,8 +287,8 @@ class _Pair:
         left, right = self.a.model.tables, self.b.model.tables
         for name in {**left, **right}:
             chapter = self.a.tables.get(name) or self.b.tables.get(name) or "others"
-            a = self.a.once(_cells, name, self.players) if name in left else None
-            b = self.b.once(_cells, name, self.players) if name in right else None
+            a = self.a.whole.once(_cells, name, self.players) if name in left else None
+            b = self.b.whole.once(_cells, name, self.players) if name in right else None
             path = f"tables.{name}"
             if a is not None and b is not None and self._keys(self.a, left[name]) == self._keys(self.b, right[name]):
                 for cell in {**a, **b}:
@@ -403,10 +403,6 @@ def _read(view: View) -> set[str]:
     return settings_read(view.model)
 
 
-def _told(view: View) -> dict[str, Thing]:
-    return {thing.path: thing for thing in presented(view)}
-
-
 def _copies(view: View) -> dict[str, str]:
     alike = Counter(row.kind for row in view.model.cards if row.key is None)
     copies = {f"{row.kind}[{row.key}]": row.copies for row in view.model.cards if row.copies > 1}
@@ -448,11 +444,7 @@ def _apart(a: list[Text], b: list[Text]) -> tuple[list[int], list[int]]:
     right = [place for place, text in enumerate(b) if text not in a]
     if not left and not right:  # the same layers in another order
         return list(range(len(a))), list(range(len(b)))
-    return left or _last(a), right or _last(b)
-
-
-def _last(texts: list[Text]) -> list[int]:
-    return [len(texts) - 1] if texts else []
+    return left or [*range(len(a))][-1:], right or [*range(len(b))][-1:]
 
 
 def _constants(a: list[Text], b: list[Text]) -> tuple[tuple[str, str], ...]:

@@ -131,11 +131,13 @@ def _matched(a: _Board, b: _Board) -> dict[str, str]:
     same = {name: name for name in a.names if name in b.number}
     missing = [name for name in b.names if name not in a.number]
     for name in a.names:
-        if name in same or not missing:
+        if name in same:
             continue
         links = {same.get(other, other) for other in a.near[name]}
-        best = max(missing, key=lambda other: _alike(links, b.near[other]))
-        if 2 * _alike(links, b.near[best]) >= 1:
+        beside = ((other, b.near[other]) for other in missing if not links.isdisjoint(b.near[other]))
+        alike = {other: len(links & near) / len(links | near) for other, near in beside}
+        best = max(alike, key=alike.__getitem__, default="")
+        if alike.get(best, 0) >= 0.5:
             same[name] = best
             missing.remove(best)
     return same
@@ -143,10 +145,6 @@ def _matched(a: _Board, b: _Board) -> dict[str, str]:
 
 def _sorted(x: str, y: str) -> tuple[str, str]:
     return (x, y) if x <= y else (y, x)
-
-
-def _alike(a: set[str], b: set[str]) -> float:
-    return len(a & b) / len(a | b) if a | b else 0.0
 
 
 def _nodes(a: _Board, b: _Board, matched: dict[str, str]) -> Iterator[GraphRow]:

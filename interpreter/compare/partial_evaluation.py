@@ -7,19 +7,21 @@ unreachable code, rules, tables and values are removed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Mapping, Set
+from functools import partial
 from operator import ge, gt, is_, le, lt
 from typing import TypeVar
 
 from msgspec.structs import replace
 
 from interpreter.base.plain_data import grouped
-from interpreter.compare.play_order import Topic, facts_in, in_force, topics_of
+from interpreter.compare.play_order import Topic, facts_in, topics_of
 from interpreter.kernel.state import Value
 from interpreter.language import core
 from interpreter.language.model import CheckedRule, Model, RuleBody, RuleLayer
+from interpreter.language.text_facts import TextFacts, facts_of
 from interpreter.language.types import HolderType
-from interpreter.language.walk import descendants, rewritten
+from interpreter.language.walk import rewritten
 
 __all__ = ["Applied", "settings_read"]
 
@@ -56,8 +58,8 @@ class Applied:
 
 def settings_read(model: Model) -> set[str]:
     """Return the settings and interpretations that any text of a model reads."""
-    declared = {node.name for node in _declared(model) if isinstance(node, core.SettingValue)}
-    return declared.union(*(facts.settings for topic in topics_of(model) for facts in facts_in(model, topic)))
+    texts = (facts.settings for topic in topics_of(model) for facts in facts_in(model, topic))
+    return _declared(model).settings.union(*texts)
 
 
 # --- constants
@@ -96,32 +98,13 @@ def _folded(model: Model, fixed: Mapping[_Key, Value], fresh: Set[_Key] | None) 
     """Return the model with known values in place. Layers that were folded before are left alone, unless they name what
     is ``fresh``."""
 
-    def known(node: object) -> object:
-        match node:
-            case core.SettingValue(name) if ("setting", name) in fixed:
-                return _constant(node, fixed["setting", name])
-            case core.CallRule(name) if ("rule", name) in fixed:
-                return _constant(node, fixed["rule", name])
-            case core.Read(core.Cell(group)) if ("cell", group) in fixed:
-                return _constant(node, fixed["cell", group])
-            case _:
-                return _simpler(node)
+    known = partial(_known, fixed=fixed)
 
     def layer(of: RuleLayer) -> RuleLayer:
-        body: RuleBody
-        facts = of.facts
-        named = {"setting": facts.settings, "rule": facts.calls, "cell": facts.groups}
-        if fresh is not None and not any(name in named[kind] for kind, name in fresh):
+        named = of.once(_named)
+        if fresh is not None and named.isdisjoint(fresh):
             return of
-        if of.form == "permits":
-            lines = rewritten(of.requirements, known)
-            body = _same(lines, tuple(line for line in lines if line.bind is not None or not _is(line.test, True)))
-        elif isinstance(of.body, tuple):
-            body = _steps(rewritten(of.steps, known))
-        else:
-            body = rewritten(of.body, known)
-        when = _unless_true(rewritten(of.when, known))
-        return of if when is of.when and body is of.body else replace(of, when=when, body=body)
+        return of.once(_with_known, frozenset((key, fixed[key]) for key in named & fixed.keys()))
 
     def rule(of: CheckedRule) -> CheckedRule:
         layers = tuple(changed for changed in map(layer, of.layers) if not _is(changed.when, False))
@@ -141,21 +124,35 @@ def _folded(model: Model, fixed: Mapping[_Key, Value], fresh: Set[_Key] | None) 
     )
 
 
-def _constant(node: core.Typed, value: Value) -> core.Const:
-    return core.Const(value, type=node.type, span=node.span)
+def _named(of: RuleLayer) -> frozenset[_Key]:
+    named = {"setting": of.facts.settings, "rule": of.facts.calls, "cell": of.facts.groups}
+    return frozenset((kind, name) for kind, names in named.items() for name in names)
 
 
-def _is(tree: object, value: bool) -> bool:
-    return isinstance(tree, core.Const) and tree.value is value
+def _with_known(of: RuleLayer, fixed: Set[tuple[_Key, Value]]) -> RuleLayer:
+    """Return a layer with values in place of all that it names of what is known."""
+    body: RuleBody
+    known = partial(_known, fixed=dict(fixed))
+    if of.form == "permits":
+        lines = rewritten(of.requirements, known)
+        body = _same(lines, tuple(line for line in lines if line.bind is not None or not _is(line.test, True)))
+    elif isinstance(of.body, tuple):
+        body = _steps(rewritten(of.steps, known))
+    else:
+        body = rewritten(of.body, known)
+    when = _unless_true(rewritten(of.when, known))
+    return of if when is of.when and body is of.body else replace(of, when=when, body=body)
 
 
-def _unless_true(test: core.Expression | None) -> core.Expression | None:
-    return None if _is(test, True) else test
-
-
-def _simpler(node: object) -> object:
-    """Return a node folded if its operands are constants."""
+def _known(node: object, fixed: Mapping[_Key, Value]) -> object:
+    """Return the value of a node that is known, and a node folded if its operands are constants."""
     match node:
+        case core.SettingValue(name) if ("setting", name) in fixed:
+            return _constant(node, fixed["setting", name])
+        case core.CallRule(name) if ("rule", name) in fixed:
+            return _constant(node, fixed["rule", name])
+        case core.Read(core.Cell(group)) if ("cell", group) in fixed:
+            return _constant(node, fixed["cell", group])
         case core.Comparison("==" | "!=" as sign, core.Const(left), core.Const(right)):
             return _constant(node, (left == right) is (sign == "=="))
         case core.Comparison(sign, core.Const(left), core.Const(right)) if None not in (left, right):
@@ -170,11 +167,24 @@ def _simpler(node: object) -> object:
         case core.Condition(then, core.Const(test), otherwise):
             return then if test else otherwise
         case core.Branch(test, then, otherwise):
-            return core.Branch(test, _steps(then), _steps(otherwise), span=node.span)
+            folded = _steps(then), _steps(otherwise)
+            return node if all(map(is_, folded, (then, otherwise))) else core.Branch(test, *folded, span=node.span)
         case core.Iterate(body=tuple(body)) | core.Repeat(body=tuple(body)) | core.Option(body=tuple(body)):
-            return replace(node, body=_steps(body))
+            return node if (steps := _steps(body)) is body else replace(node, body=steps)
         case _:
             return node
+
+
+def _constant(node: core.Typed, value: Value) -> core.Const:
+    return core.Const(value, type=node.type, span=node.span)
+
+
+def _is(tree: object, value: bool) -> bool:
+    return isinstance(tree, core.Const) and tree.value is value
+
+
+def _unless_true(test: core.Expression | None) -> core.Expression | None:
+    return None if _is(test, True) else test
 
 
 def _steps(steps: tuple[core.Step, ...]) -> tuple[core.Step, ...]:
@@ -204,23 +214,20 @@ def _with(rule: CheckedRule, layers: tuple[RuleLayer, ...]) -> CheckedRule:
 # --- reachability
 
 
-def _declared(model: Model) -> Iterator[object]:
-    """Yield every node of the declarations that apply in any case."""
+def _declared(model: Model) -> TextFacts:
+    """Return the facts of the declarations that apply in any case."""
     measure = model.graph.measure if model.graph is not None else None
-    return descendants((*model.ranking, *model.phase_guards, *model.groups.values(), measure))
+    return facts_of((*model.ranking, *model.phase_guards, *model.groups.values(), measure))
 
 
 def _reached(model: Model) -> Model:
     """Return the model without unreachable rules, triggers, tables and values of the state."""
-    nodes = list(_declared(model))
-    named = [*model.phases, model.setup, *model.all_checks]
-    waiting = [Topic("rules", name) for name in named if name in model.rules]
-    waiting += [Topic("standing", name) for name in model.standing]
-    waiting += [Topic("rules", node.rule) for node in nodes if isinstance(node, core.CallRule)]
+    declared = _declared(model)
+    called = {*declared.calls, *model.phases, model.setup, *model.all_checks} & model.rules.keys()
+    waiting = [*(Topic("rules", name) for name in called), *topics_of(model, "standing")]
     heard = grouped((trigger.event, Topic("triggers", trigger.name)) for trigger in model.triggers.values())
-    tables = {node.table for node in nodes if isinstance(node, core.TableCell)}
-    tables |= {group.spaces for group in model.groups.values() if group.spaces}
-    cells = {node.group for node in nodes if isinstance(node, core.Cell)}
+    tables = declared.tables | {group.spaces for group in model.groups.values() if group.spaces}
+    cells = declared.groups
     seen: set[Topic] = set()
     while waiting:
         topic = waiting.pop()
@@ -228,13 +235,15 @@ def _reached(model: Model) -> Model:
             continue
         seen.add(topic)
         for facts in facts_in(model, topic):
-            waiting += [Topic("rules", name) for name in facts.calls if name in model.rules]
+            calls = (facts.calls.keys() & model.rules.keys()) - called
+            called |= calls
+            waiting += [Topic("rules", name) for name in calls]
             waiting += [trigger for event in facts.events for trigger in heard.get(event, ())]
             tables |= facts.tables
             cells |= facts.groups
     return replace(
         model,
-        rules={n: _with(rule, in_force(model, n)) for n, rule in model.rules.items() if Topic("rules", n) in seen},
+        rules={n: _with(rule, rule.in_force) for n, rule in model.rules.items() if n in called},
         triggers={name: trigger for name, trigger in model.triggers.items() if Topic("triggers", name) in seen},
         tables={name: table for name, table in model.tables.items() if name in tables},
         groups={n: g for n, g in model.groups.items() if not g.file or n in cells or g.starts in ("all", "rest")},

@@ -12,7 +12,7 @@ from interpreter.language.model import Model, RuleLayer
 from interpreter.language.text_facts import TextFacts, facts_of
 from interpreter.language.walk import descendants
 
-__all__ = ["Topic", "facts_in", "in_force", "nodes_of", "placed", "places_of", "play_of", "topics_of", "trees_of"]
+__all__ = ["Topic", "calls_in", "facts_in", "nodes_of", "placed", "places_of", "play_of", "topics_of", "trees_of"]
 
 
 _SECTIONS = ("rules", "triggers", "standing")
@@ -25,14 +25,6 @@ class Topic(Struct, frozen=True):
     name: str
 
 
-def in_force(model: Model, rule: str) -> tuple[RuleLayer, ...]:
-    """Return the layers of a rule that can answer, lowest first: those below one that always answers, and never calls
-    `base`, cannot."""
-    layers = model.rules[rule].layers
-    final = (n for n, each in enumerate(layers[1:], 1) if each.when is None and each.below not in each.facts.calls)
-    return layers if len(layers) == 1 else layers[max(final, default=0) :]
-
-
 def nodes_of(model: Model, topic: Topic) -> Iterator[object]:
     """Yield every node of the texts of a topic, including its delayed blocks."""
     return (node for tree in trees_of(model, topic) for node in _with_delayed(model, tree))
@@ -41,7 +33,7 @@ def nodes_of(model: Model, topic: Topic) -> Iterator[object]:
 def facts_in(model: Model, topic: Topic) -> Iterator[TextFacts]:
     """Yield the facts of the texts of a topic, including its delayed blocks."""
     if topic.section == "rules":
-        waiting = [layer.facts for layer in in_force(model, topic.name)]
+        waiting = [layer.facts for layer in model.rules[topic.name].in_force]
     elif topic.section == "triggers":
         trigger = model.triggers[topic.name]
         blocks = [model.blocks[case.procedure].facts for case in trigger.cases if case.procedure]
@@ -61,7 +53,7 @@ def trees_of(model: Model, topic: Topic) -> Iterator[object]:
         case "rules":
             rule = model.rules[topic.name]
             types = tuple(type_ for _, type_ in rule.parameters)
-            yield from ((types, rule.result, layer.when, _plain(layer)) for layer in in_force(model, topic.name))
+            yield from ((types, rule.result, layer.when, _plain(layer)) for layer in rule.in_force)
         case "triggers":
             trigger = model.triggers[topic.name]
             blocks = [case.procedure and _plain(model.blocks[case.procedure]) for case in trigger.cases]
@@ -95,7 +87,7 @@ def places_of(model: Model) -> dict[str, tuple[Topic, ...]]:
         *((name, [Topic("rules", name)]) for name in play_of(model)),
         ("triggers", list(topics_of(model, "triggers"))),
         ("standing", list(topics_of(model, "standing"))),
-        ("result", list(_calls(descendants(model.ranking)))),
+        ("result", list(calls_in(descendants(model.ranking)))),
         ("others", list(topics_of(model, "rules"))),
     ]
     topics = grouped(placed(model, heads))
@@ -130,8 +122,19 @@ def _below(model: Model, heads: Iterable[Topic], seen: set[Topic]) -> Iterator[T
         if topic not in seen:
             seen.add(topic)
             yield topic
-            waiting.extend(reversed(list(_calls(nodes_of(model, topic)))))
+            waiting.extend(reversed(list(_called(model, topic))))
 
 
-def _calls(nodes: Iterable[object]) -> Iterator[Topic]:
+def _called(model: Model, topic: Topic) -> Iterator[Topic]:
+    """Yield the rules that a topic calls, in source order, some more than once."""
+    layers = model.rules[topic.name].in_force if topic.section == "rules" else ()
+    if not layers or any(layer.facts.keeps for layer in layers):
+        yield from calls_in(nodes_of(model, topic))
+        return
+    for layer in layers:
+        yield from calls_in(descendants(layer.when))
+        yield from (Topic("rules", name) for name in layer.facts.calls if name in model.rules)
+
+
+def calls_in(nodes: Iterable[object]) -> Iterator[Topic]:
     return (Topic("rules", node.rule) for node in nodes if isinstance(node, core.CallRule))

@@ -45,45 +45,53 @@ class Thing(Struct, frozen=True):
     facts: Facts
 
 
-def presented(view: View) -> Iterator[Thing]:
-    """Yield all texts and displays of one side, and the policies in its own files."""
+def presented(view: View) -> dict[str, Thing]:
+    """Return the texts and displays of one side that matter in it, and the policies in its own files, by path."""
+    happens = _happens(view.model)
+    return {it.path: it for due, it in view.whole.once(_displays) if not due or it.name in happens[due]}
+
+
+def _displays(view: View) -> list[tuple[str, Thing]]:
+    return list(_all(view))
+
+
+def _all(view: View) -> Iterator[tuple[str, Thing]]:
+    """Yield all texts and displays, each with what its name must be among to matter."""
     model = view.model
-    noted, offered = _happens(model)
     for event in model.events.values():
-        if event.name in noted:
-            values = ", ".join(f"{name}: {model.word(type_)}" for name, type_ in event.fields.items())
-            yield _thing("events", "event", event.name, plain_facts({"with": values}) | _says(view, "says", event.says))
+        values = ", ".join(f"{name}: {model.word(type_)}" for name, type_ in event.fields.items())
+        facts = plain_facts({"with": values}) | _says(view, "says", event.says)
+        yield "noted", _thing("events", "event", event.name, facts)
     for name, phrases in model.says.items():
         says = model.events[name].says if name in model.events else {}
         if "en" not in phrases or phrases["en"] == says.get("en") or name.partition(".")[0] in _APART:
             continue  # same text as the thing itself, or its heading: the thing is compared anyway; or the table's
-        due = offered if name in model.alternatives else noted if name in model.events else {name}
-        if name in due:
-            yield _thing("says", "words", name, _says(view, "", phrases))
+        due = "offered" if name in model.alternatives else "noted" if name in model.events else ""
+        yield due, _thing("says", "words", name, _says(view, "", phrases))
     for board in model.boards:
         facts = _board(view, board)
         columns = ", ".join(name.replace("_", " ") for name, _ in board.columns)
         whole = {key: fact for key, fact in facts.items() if not key.startswith("columns.")}
-        yield _thing("boards", "board of the log", board.name, facts, whole | plain_facts({"columns": columns}))
+        yield "", _thing("boards", "board of the log", board.name, facts, whole | plain_facts({"columns": columns}))
     for measure in model.measures:
-        yield _thing("measures", "measure", measure.name, _measure(view, measure))
+        yield "", _thing("measures", "measure", measure.name, _measure(view, measure))
     for name, look in model.picture.items():
         facts = {
             str(number or ""): (part, part) if isinstance(part, str) else _tree(view, part)
             for number, part in enumerate(look.parts)
         }
-        yield _thing("picture", "look", name, facts)
+        yield "", _thing("picture", "look", name, facts)
     for name, layers in view.ruleset.composition.sections.get("policies", {}).items():
         facts = plain_facts(text for entry in layers for text in _texts(entry.value))
         lines = "; ".join(f"{decision}: {text}" for decision, (_, text) in facts.items())
-        yield Thing(f"policies.{name}", "policy", name, lines, facts)
+        yield "", Thing(f"policies.{name}", "policy", name, lines, facts)
 
 
-def _happens(model: Model) -> tuple[set[str], set[str]]:
+def _happens(model: Model) -> dict[str, set[str]]:
     """Return the events that any text notes, and the alternatives that any text offers."""
     texts = [facts for topic in topics_of(model) for facts in facts_in(model, topic)]
-    noted = {event for facts in texts for event in facts.events}
-    return noted, {f"{ask.name}.{option.name}" for facts in texts for ask in facts.asks for option in ask.options}
+    offered = {f"{ask.name}.{option.name}" for facts in texts for ask in facts.asks for option in ask.options}
+    return {"noted": {event for facts in texts for event in facts.events}, "offered": offered}
 
 
 def _thing(section: str, kind: str, name: str, facts: Facts, short: Facts | None = None) -> Thing:

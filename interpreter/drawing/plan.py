@@ -230,10 +230,11 @@ def _ways(ends: list[tuple[int, int]], centres: list[Point], radii: list[float])
         between = frozenset((a, b))
         before = 5 + seen[between] if several[between] > 1 else 0
         seen[between] += 1
-        bends = [0.0, *(side * size for size in (0.12, 0.2, 0.3, 0.4, 0.55, 0.7) for side in (1, -1))]
-        tried = [_bent(centres[a], centres[b], bend if a < b else -bend) for bend in bends[before:]]
+        sides = (1, -1) if a < b else (-1, 1)
+        bends = [0.0, *(side * size for size in (0.12, 0.2, 0.3, 0.4, 0.55, 0.7) for side in sides)][before:]
+        tried = (_bent(centres[a], centres[b], bend) for bend in bends)
         free = (way for way in tried if _is_clear(way, (a, b), centres, radii))
-        ways.append(next(free, tried[0]))
+        ways.append(next(free, None) or _bent(centres[a], centres[b], bends[0]))
     return ways
 
 

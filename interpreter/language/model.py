@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
+from interpreter.base.lazy import Once
 from interpreter.base.plain_data import Value
 from interpreter.base.source import Span
 from interpreter.base.tree import parts
@@ -231,7 +232,7 @@ class Interpretation(Struct, frozen=True):
     span: Span
 
 
-class Text(Struct, frozen=True, dict=True):
+class Text(Struct, Once, frozen=True, dict=True):
     """Something that is checked as one text."""
 
     @property
@@ -400,7 +401,7 @@ class RuleLayer(Text, frozen=True):
         return (*self.cites, *(cite for cites in inner for cite in cites))
 
 
-class CheckedRule(Struct, frozen=True):
+class CheckedRule(Struct, frozen=True, dict=True):
     """A rule with all its layers, lowest first."""
 
     name: str
@@ -412,6 +413,13 @@ class CheckedRule(Struct, frozen=True):
     @property
     def top(self) -> RuleLayer:
         return self.layers[-1]
+
+    @cached_property
+    def in_force(self) -> tuple[RuleLayer, ...]:
+        """The layers that can answer, lowest first: those below one that always answers, and never calls `base`,
+        cannot."""
+        final = (n for n, of in enumerate(self.layers[1:], 1) if of.when is None and of.below not in of.facts.calls)
+        return self.layers[max(final, default=0) :]
 
     @property
     def cites(self) -> tuple[str, ...]:

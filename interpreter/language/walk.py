@@ -14,7 +14,7 @@ from interpreter.base.lazy import Lazy
 from interpreter.base.tree import field_types, values_of
 from interpreter.language import core
 
-__all__ = ["children", "descendants", "is_printed", "nested", "rewritten", "size"]
+__all__ = ["children", "descendants", "is_printed", "nested", "rewritten"]
 
 T = TypeVar("T")
 N = TypeVar("N")
@@ -29,13 +29,15 @@ def children(tree: object) -> tuple[object, ...]:
 def descendants(tree: object) -> Iterator[Struct]:
     """Yield the node itself and all nodes below it, of any tree made of records and tuples."""
     stack: list[Any] = [tree]
+    pop, push = stack.pop, stack.extend
     while stack:
-        node = stack.pop()
-        if type(node) is tuple:
-            stack.extend(node[::-1])
-        elif (children := _children[type(node)]) is not None:
+        node = pop()
+        kind = type(node)
+        if kind is tuple:
+            push(node[::-1])
+        elif (children := _children[kind]) is not None:
             yield node
-            stack.extend(children(node))
+            push(children(node))
 
 
 def nested(tree: object) -> Iterator[tuple[Struct, int]]:
@@ -61,25 +63,9 @@ def is_printed(tree: object) -> bool:
     return all(isinstance(node, _PRINTED) for node in descendants(tree) if isinstance(node, core.Typed))
 
 
-def size(tree: object) -> int:
-    """Return the number of nodes in a tree, faster than counting :func:`descendants`."""
-    count = 0
-    stack: list[object] = [tree]
-    while stack:
-        node = stack.pop()
-        if type(node) is tuple:
-            stack.extend(node)
-        elif (children := _children[type(node)]) is not None:
-            count += 1
-            stack.extend(children(node))
-    return count
-
-
-def rewritten(tree: T, change: Callable[[N], object]) -> T:
-    """Return a tree with ``change`` applied to every node, bottom up. Unchanged parts are reused.
-
-    One of several nodes may become a tuple of nodes.
-    """
+def rewritten(tree: T, change: Callable[[N], object], *kinds: type) -> T:
+    """Return a tree with ``change`` applied to every node, or those of these classes, bottom up. Unchanged parts are
+    reused. One of several nodes may become a tuple of nodes."""
 
     def walk(node: Any) -> Any:
         kind = type(node)
@@ -92,13 +78,12 @@ def rewritten(tree: T, change: Callable[[N], object]) -> T:
             return tuple(chain.from_iterable(several))
         if (names := _places[kind]) is None:
             return node
-        if not names:
-            return change(node)
-        changes: dict[str, object] = {}
+        changes: dict[str, object] | None = None
         for name in names:
             if (old := getattr(node, name)) and (new := walk(old)) is not old:
-                changes[name] = new
-        return change(replace(node, **changes) if changes else node)
+                changes = {**(changes or {}), name: new}
+        after = replace(node, **changes) if changes else node
+        return change(after) if not kinds or kind in kinds else after
 
     return cast(T, walk(tree))
 

@@ -8,7 +8,7 @@ from types import UnionType
 
 from interpreter.base.plurals import titled
 from interpreter.base.yaml_values import word
-from interpreter.compare.play_order import Topic, in_force, nodes_of
+from interpreter.compare.play_order import Topic, nodes_of
 from interpreter.engine.game import Ruleset
 from interpreter.explain.cross_reference import for_readers, line_of, type_in_words, written
 from interpreter.language import core
@@ -134,7 +134,7 @@ class Teller:
         )
 
     def _rule(self, name: str) -> Iterator[Block]:
-        layers = in_force(self.model, name)
+        layers = self.model.rules[name].in_force
         entries = self.ruleset.composition.layers("rules", name)
         seen: set[str] = set()
         for layer in layers:
@@ -253,7 +253,7 @@ class Teller:
         """Yield the source of a rule, each layer with its position."""
         entries = self.ruleset.composition.layers(topic.section, topic.name)
         if topic.section == "rules":
-            entries = [entries[layer.layer] for layer in in_force(self.model, topic.name)]
+            entries = [entries[layer.layer] for layer in self.model.rules[topic.name].in_force]
         places = [Place(line_of(entry.span)) for entry in entries]
         links = {name: id for name, id in self._targets.items() if (topic.section, topic.name) != ("rules", name)}
         blocks: list[Block] = []

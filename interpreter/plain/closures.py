@@ -8,7 +8,7 @@ from interpreter.base.source import Span
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
 from interpreter.language.types import BagType, IntType
-from interpreter.language.walk import size
+from interpreter.language.walk import descendants
 from interpreter.lowering.constants import RuleFailure
 
 __all__ = [
@@ -76,7 +76,7 @@ class Meter:
 
 def effort(*trees: object) -> int:
     """Return the cost in steps of evaluating some trees once, without the loops and calls in them."""
-    return 1 + size(trees) // 16
+    return 1 + len([*descendants(trees)]) // 16
 
 
 def grows(node: core.Expression) -> bool:

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.plurals import titled
 from interpreter.cli.main import cli
-from interpreter.compare.play_order import in_force, places_of
+from interpreter.compare.play_order import places_of
 from interpreter.engine.game import Ruleset
 from interpreter.loading.load import load
 from interpreter.pages.html import html_of
@@ -75,7 +75,7 @@ def test_contents_agree_with_headings(id: str) -> None:
     left_out = {section.id for section in page(id).all_sections() if not section.is_listed}
     assert read(id).contents == [heading for heading in read(id).headings if heading[0] not in left_out]
     for name in (each.removeprefix("rule-") for each in left_out):
-        layers = in_force(ruleset(id).model, name)
+        layers = ruleset(id).model.rules[name].in_force
         assert not any(ruleset(id).own_cites(layer.cites) for layer in layers), name
         assert not any(entry.get("about") for entry in ruleset(id).composition.layers("rules", name)), name
     listed = re.findall(r"^ *- \[([^]]*)\]\(#([^)]*)\)$", markdown_of(page(id)), re.MULTILINE)
@@ -116,7 +116,7 @@ def test_every_rule_is_told_once_with_what_it_follows(id: str) -> None:
     assert told == Counter(rules.keys())
     cited = Counter(read(id).said)
     for name in rules:
-        own = {cite for layer in in_force(ruleset(id).model, name) for cite in ruleset(id).own_cites(layer.cites)}
+        own = {cite for layer in ruleset(id).model.rules[name].in_force for cite in ruleset(id).own_cites(layer.cites)}
         assert own <= {cite for section, cite in cited if section == f"rule-{name}"}
     assert {key: times for key, times in cited.items() if key[0].startswith("rule-") and times > 1} == {}
 

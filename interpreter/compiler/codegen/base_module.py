@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property, partial
-from itertools import accumulate
+from itertools import accumulate, count
 
+from interpreter.base.lazy import Lazy
 from interpreter.base.source import Span
 from interpreter.compiler.codegen.memory import Memory, frame_shape
 from interpreter.compiler.codegen.shapes import WORD, Shapes, halves
 from interpreter.compiler.ir import ops
 from interpreter.language import core
 from interpreter.language.types import CardHolderType, PilesType, TokenHolderType
-from interpreter.language.walk import descendants
 from interpreter.lowering.effect_analysis import Reader
 from interpreter.plain.machine import Machine
 
@@ -44,6 +44,7 @@ class Module:
         self.rows: dict[tuple[str, tuple[core.Expression, ...]], int] = {}
         """Numbers of the functions that return rows, by their expressions."""
         self._names: dict[str, str] = {}
+        self._numbers = Lazy[str, Iterator[int]](lambda _: count())
         self._requested: list[Callable[[], ops.Function]] = []
 
     @property
@@ -59,7 +60,7 @@ class Module:
         key = f"{kind} {subject}"
         if key not in self._names:
             plain = f"{kind}.{re.sub('[^A-Za-z0-9_.]', '_', subject)}"
-            number = sum(known.rstrip("0123456789~") == plain for known in self._names.values())
+            number = next(self._numbers[plain])
             self._names[key] = f"{plain}~{number}" if number else plain
         return self._names[key]
 
@@ -85,9 +86,7 @@ class Module:
     @cached_property
     def delayed(self) -> tuple[str, ...]:
         """The procedures of delayed blocks. A block stores an index into this."""
-        layers = self.program.reach.procedures.values()
-        nodes = (node for layer in layers for node in descendants(layer.body))
-        return tuple(sorted({node.procedure for node in nodes if isinstance(node, core.Keeps)}))
+        return tuple(sorted({block for layer in self.program.reach.procedures.values() for block in layer.facts.keeps}))
 
     # --- tables about cells
 

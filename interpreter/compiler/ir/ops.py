@@ -369,9 +369,9 @@ class Function(Op, frozen=True, dict=True, gc=True):
     rare: bool = False
     """Called so rarely that inlining it does not pay."""
 
-    def rewritten(self, change: Callable[[Op], Part]) -> Function:
-        """Return the function with ``change`` applied to each op, or itself if nothing changes."""
-        body = rewritten(self.body, change)
+    def rewritten(self, change: Callable[..., Part], *kinds: type[Op]) -> Function:
+        """Return the function with ``change`` applied to its ops, or those of these classes; itself if none changes."""
+        body = rewritten(self.body, change, *kinds)
         return self if body is self.body else replace(self, body=body)
 
     @cached_property

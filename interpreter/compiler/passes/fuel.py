@@ -41,20 +41,20 @@ def fuel(functions: Functions, context: Context) -> Functions:
                 counts[name] = None if below is None else below + 1
         return counts[name]
 
-    def change(op: ops.Op) -> ops.Part:
-        if isinstance(op, (ops.Block, ops.While, ops.Within)):
-            return replace(op, body=_less(op.body, calls_of))
+    def change(op: ops.Block | ops.While | ops.Within | ops.If) -> ops.Part:
         if isinstance(op, ops.If):
             return replace(op, then=_less(op.then, calls_of), otherwise=_less(op.otherwise, calls_of))
-        return op
+        return replace(op, body=_less(op.body, calls_of))
 
     for name, function in functions.items():
         body = function.body
-        if body and isinstance(body[0], ops.Charge) and name not in context.roots and not function.rare:
-            calls = sum(isinstance(op, ops.Call) and op.function in functions for op in descendants(body))
-            if calls < 2 or calls_of(name) is not None:
-                body = body[1:]
-        result[name] = replace(function, body=_less(rewritten(body, change), calls_of))
+        calls = sum(called in functions for called in function.called)
+        is_charged = bool(body) and isinstance(body[0], ops.Charge) and name not in context.roots and not function.rare
+        if is_charged and (calls < 2 or calls_of(name) is not None):
+            body = body[1:]
+        if any(isinstance(op, ops.While) for op in function.ops):
+            body = _less(rewritten(body, change, ops.Block, ops.While, ops.Within, ops.If), calls_of)
+        result[name] = function if body is function.body else replace(function, body=body)
     return result
 
 

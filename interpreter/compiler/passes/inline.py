@@ -11,6 +11,7 @@ from collections import Counter
 from msgspec import Struct
 from msgspec.structs import replace
 
+from interpreter.base.lazy import Lazy
 from interpreter.compiler.ir import ops
 from interpreter.compiler.ir.call_order import callees_first
 from interpreter.compiler.passes.context import Context, Functions
@@ -45,33 +46,33 @@ class _Inliner:
         self._functions, self._roots = functions, context.roots
         self._result: dict[str, ops.Function] = {}
         self._callees: dict[str, _Callee] = {}
+        self._left: dict[str, set[str]] = {}
+        """The functions that each one still calls."""
         self._calls = Counter(name for function in functions.values() for name in function.called)
 
     def done(self) -> Functions:
         for name in callees_first(self._functions):
             function = self._functions[name]
             self._count, self._size = 0, len(function.ops)
-            is_caller = any(called in self._callees for called in function.called)
-            self._result[name] = done = function.rewritten(self._change) if is_caller else function
-            returns = sum(isinstance(op, ops.Return) for op in done.ops)
-            assigned = frozenset(op.var for op in done.ops if isinstance(op, ops.Set))
-            self._callees[name] = _Callee(done, len(done.ops), returns, assigned)
-        reached: set[str] = set()
-        stack = list(self._roots)
-        while stack:
-            name = stack.pop()
-            if name in self._result and name not in reached:
-                reached.add(name)
-                stack.extend(self._result[name].called)
+            self._called = self._left[name] = set[str]()
+            self._result[name] = done = function.rewritten(self._change, ops.Call, ops.Do)
+            if self._calls[name]:
+                returns = sum(isinstance(op, ops.Return) for op in done.ops)
+                assigned = frozenset(op.var for op in done.ops if isinstance(op, ops.Set))
+                self._callees[name] = _Callee(done, len(done.ops), returns, assigned)
+        reached, found = set[str](), set(self._roots)
+        while found:
+            reached |= found
+            found = {called for name in found for called in self._left.get(name, ())} - reached
         return {name: self._result[name] for name in self._functions if name in reached}
 
     def _taken(self, name: str) -> _Callee | None:
         callee = self._callees.get(name)
-        if callee is None or callee.function.rare:
-            return None
         most = ONCE if self._calls[name] == 1 else SMALL
-        if callee.size > most or self._size + callee.size > LARGE:
+        if callee is None or callee.function.rare or callee.size > most or self._size + callee.size > LARGE:
+            self._called.add(name)
             return None
+        self._called |= self._left[name]
         self._size += callee.size
         return callee
 
@@ -102,24 +103,22 @@ class _Inliner:
             """Return a name that is unique in the caller: names of built variables never begin like this."""
             return f"{function.name}.{name}.{number}"
 
-        def renamed(var: ops.Var) -> ops.Var:
-            return ops.Var(unlike(var.name), var.rep)
-
+        renamed = Lazy[ops.Var, ops.Var](lambda var: ops.Var(unlike(var.name), var.rep))
         given: dict[ops.Var, ops.Value] = {}
         statements: list[ops.Statement] = []
         for var, argument in zip(function.parameters, arguments, strict=True):
             if var not in callee.assigned and isinstance(argument, ops.Constant | ops.Var):
                 given[var] = argument
             else:
-                statements.append(ops.Set(renamed(var), argument))
+                statements.append(ops.Set(renamed[var], argument))
         label, answer = unlike("end"), ops.Var(unlike("answer"), function.result or "i32")
 
         def change(op: ops.Op) -> ops.Part:
             match op:
                 case ops.Var():
-                    return given.get(op) or renamed(op)
+                    return given.get(op) or renamed[op]
                 case ops.Set(ops.Var() as var):
-                    return replace(op, var=renamed(var))
+                    return replace(op, var=renamed[var])
                 case ops.Block() | ops.While() | ops.Break() | ops.Within() if op.label:
                     return replace(op, label=unlike(op.label))
                 case ops.Return(value) if not is_straight:

@@ -19,7 +19,7 @@ Body: TypeAlias = tuple[ops.Statement, ...]
 
 
 def jump_threading(functions: Functions, context: Context) -> Functions:
-    return {name: function.rewritten(_Threader().change) for name, function in functions.items()}
+    return {name: function.rewritten(_Threader().change, ops.If) for name, function in functions.items()}
 
 
 class _Threader:
@@ -28,8 +28,8 @@ class _Threader:
     def __init__(self) -> None:
         self._numbers = count(1)
 
-    def change(self, op: ops.Op) -> ops.Part:
-        if isinstance(op, ops.If) and (_has_parts(op.test) or isinstance(op.test, ops.Constant)):
+    def change(self, op: ops.If) -> ops.Part:
+        if _has_parts(op.test) or isinstance(op.test, ops.Constant):
             return self._branch(op.test, op.then, op.otherwise, op.span)
         return op
 
@@ -59,12 +59,10 @@ class _Threader:
             case ops.Within(body, answer, label) if label:
                 end = (ops.Break(label),)
 
-                def change(op: ops.Op) -> ops.Part:
-                    if isinstance(op, ops.Set) and op.var == answer:
-                        return self._jump(op.value, yes or end, no or end, op.span)
-                    return op
+                def change(op: ops.Set) -> ops.Part:
+                    return self._jump(op.value, yes or end, no or end, op.span) if op.var == answer else op
 
-                return (ops.Block(label, rewritten(body, change)),)
+                return (ops.Block(label, rewritten(body, change, ops.Set)),)
             case ops.Within(before, value):
                 return (*before, *self._jump(value, yes, no, span))
             case _:

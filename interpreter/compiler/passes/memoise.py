@@ -83,12 +83,9 @@ def memoise(functions: Functions, context: Context) -> Functions:
         memoised = _Memoised(table, dimension, context).functions()
         result.update((function.name, function) for function in memoised)
 
-    def change(op: ops.Op) -> ops.Part:
-        return tuple(_marks(op, context)) if isinstance(op, ops.Touch) else op
-
     for name, function in result.items():
         if any(isinstance(op, ops.Touch) for op in function.ops):
-            result[name] = function.rewritten(change)
+            result[name] = function.rewritten(lambda op: tuple(_marks(op, context)), ops.Touch)
     return result
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from interpreter.compiler.ir import ops
 from interpreter.compiler.passes.context import Context, Functions
+from interpreter.language.walk import descendants
 
 __all__ = ["tail_calls"]
 
@@ -18,7 +19,7 @@ def tail_calls(functions: Functions, context: Context) -> Functions:
 
 
 def _with_tail_calls(function: ops.Function, context: Context) -> ops.Function:
-    allocates = any(isinstance(op, ops.Call) for op in function.ops)
+    allocates = any(isinstance(op, ops.Call) for op in descendants(function.body))
 
     def jump(number: int) -> tuple[ops.Statement, ...]:
         if number < 0:
@@ -26,13 +27,13 @@ def _with_tail_calls(function: ops.Function, context: Context) -> ops.Function:
         cleared = (ops.Set(ops.Global("arena"), ops.Global("arena_start")),) if allocates else ()
         return (*cleared, ops.TailCall(context.stretches[number], (ops.Global("frame"),)))
 
-    def change(op: ops.Op) -> ops.Part:
-        match op:
-            case ops.Return(ops.Constant(number)):
+    def change(op: ops.Return) -> ops.Part:
+        match op.value:
+            case ops.Constant(number):
                 return jump(number)
-            case ops.Return(ops.Select(test, ops.Constant(then), ops.Constant(otherwise))):
+            case ops.Select(test, ops.Constant(then), ops.Constant(otherwise)):
                 return (ops.If(test, jump(then), jump(otherwise)),)
             case _:
                 return op
 
-    return function.rewritten(change)
+    return function.rewritten(change, ops.Return)

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain
-from operator import add
 
 __all__ = ["Expansion", "Inliner", "inliner"]
 
@@ -24,35 +23,30 @@ VARIABLES = {f"{kind}.{do}" for kind in ("local", "global") for do in ("get", "s
 NAMED = {"func", "global", "call", "call_indirect", "block", "loop", "until", "br", "br_if", *VARIABLES}
 """Instructions that begin with the name of a function, a table, a label or a variable."""
 DECLARED = ("param", "result", "local", "type", "export", "mut")
-LABEL, ARGUMENT = "\0", "\1"
-"""Marks in the text of an inlined call."""
+MARK = "\0"
+"""It stands for the label in the text of an inlined call."""
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\(;.*?;\)|;;[^\n]*|[()]|[^\s()";]+', re.DOTALL)
 
 
 @dataclass
 class Short:
-    """A short function: its parameters and then its other locals, with their types, its result, and its body."""
+    """A short function: its parameters and then other locals with their types, its result, and its body."""
 
-    variables: list[Tree]
+    locals: list[Tree]
     result: list[Tree]
     body: list[Tree]
 
-    def inlined(self, label: str, arguments: list[Tree]) -> Tree:
-        """Return the block that replaces a call."""
-        others = self.variables[len(arguments) :]
-        zeros: list[Tree] = [[f"{of[2]}.const", "i64x2 0 0" if of[2] == "v128" else "0"] for of in others]
-        names = {str(of[1]): str(fresh) for of, (_, fresh, _) in zip(self.variables, self.declared(label), strict=True)}
-        sets = [["local.set", name, value] for name, value in zip(names.values(), (*arguments, *zeros), strict=True)]
-        return ["block", label, *self.result, *sets, *(_renamed(part, names, label) for part in self.body)]
-
-    def declared(self, label: str) -> list[list[Tree]]:
-        """Return the locals that an inlined call needs."""
-        return [["local", f"{label}.{of[1][1:]}", of[2]] for of in self.variables]
-
     @cached_property
     def text(self) -> str:
-        """The text of an inlined call, with marks for its label and its arguments."""
-        return _written(self.inlined(LABEL, [ARGUMENT for of in self.variables if of[0] == "param"]))
+        """The text of an inlined call, with ``%s`` for each argument and :data:`MARK` for the label."""
+        return _written(self.inlined(MARK, ["%s" for local in self.locals if local[0] == "param"]))
+
+    def inlined(self, label: str, arguments: list[Tree]) -> Tree:
+        others = (of[2] for of in self.locals[len(arguments) :])
+        zeros: list[Tree] = [[f"{type_}.const", "i64x2 0 0" if type_ == "v128" else "0"] for type_ in others]
+        names = {str(local[1]): f"{label}.{local[1][1:]}" for local in self.locals}
+        sets: list[Tree] = [["local.set", *pair] for pair in zip(names.values(), (*arguments, *zeros), strict=True)]
+        return ["block", label, *self.result, *sets, *(_renamed(part, names, label) for part in self.body)]
 
 
 class Inliner:
@@ -100,28 +94,22 @@ class Expansion:
 
     def call(self, function: str, arguments: list[str]) -> str | None:
         """Return the text of an inlined call, or None if the function is not short."""
-        if (begun := self._begun(f"${function}")) is None:
-            return None
-        short, label = begun
-        first, *after = short.text.replace(LABEL, label).split(ARGUMENT)
-        return first + "".join(map(add, arguments, after))
+        short = self._short.get(name := f"${function}")
+        return short.text.replace(MARK, self._label(name, short)) % (*arguments,) if short is not None else None
 
     def of(self, tree: Tree) -> Tree:
         if isinstance(tree, str):
             return tree
         parts = [self.of(part) for part in tree]
-        begun = self._begun(str(parts[1])) if parts[:1] == ["call"] else None
-        return begun[0].inlined(begun[1], parts[2:]) if begun is not None else parts
+        short = self._short.get(name := str(parts[1])) if parts[:1] == ["call"] else None
+        return short.inlined(self._label(name, short), parts[2:]) if short is not None else parts
 
-    def _begun(self, name: str) -> tuple[Short, str] | None:
-        """Return a short function and the label of a new call of it."""
-        short = self._short.get(name)
-        if short is None:
-            return None
+    def _label(self, name: str, short: Short) -> str:
+        """Return the label of a call, whose locals are declared."""
         self._count += 1
         label = f"{name}.{self._count}"
-        self.locals += short.declared(label)
-        return short, label
+        self.locals.extend(["local", f"{label}.{local[1][1:]}", local[2]] for local in short.locals)
+        return label
 
 
 def _renamed(tree: Tree, names: dict[str, str], label: str) -> Tree:
