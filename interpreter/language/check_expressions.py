@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, repeat
+from types import UnionType
 from typing import Literal, assert_never
 
 from msgspec.structs import replace
@@ -693,7 +694,7 @@ class Expressions(Reporter):
             return self._aggregate_of_values(node, maybe)
         whole, of = self.items(node.items)
         with self.each(node, of) as (local, test, of):
-            keys = tuple(self._key(key) for key in node.keys)
+            keys = tuple(self.key(key, Sortable | PlaceType | LinkType) for key in node.keys)
         self._check_keys(node, of)
         span, found_type = node.span, of.maybe if maybe else of
         match node.name:
@@ -755,9 +756,10 @@ class Expressions(Reporter):
             holds = core.Logic("or", core.Negation(test, type=BOOL, span=test.span), holds, type=BOOL, span=claim.span)
         return core.Fold(local, whole, holds, operation, type=BOOL, span=node.span)
 
-    def _key(self, node: nodes.Expr) -> core.Expression:
+    def key(self, node: nodes.Expr, sortable: UnionType = Sortable) -> core.Expression:
+        """Check a value to sort by."""
         key = self.value(node)
-        if key.type.optional or not isinstance(key.type, Sortable | PlaceType | LinkType):
+        if key.type.optional or not isinstance(key.type, sortable):
             self.error("E408", f"got {key.type}, want a type that can be sorted", node.span)
         return key
 
