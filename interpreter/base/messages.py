@@ -12,16 +12,16 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-__all__ = ["filled", "frame", "listed_in"]
+__all__ = ["filled", "frame", "listed_in", "texts_in"]
 
 _FOLDER = Path(__file__).parent / "texts"
 _BRACES = re.compile(r"\{(\w+)(?:\|([^|}]*)\|([^|}]*))?\}")
 
 
 @cache
-def _texts(language: str) -> dict[str, str]:
-    """Return the messages of a language; empty if there is no file for it."""
-    path = _FOLDER / f"{language}.json"
+def texts_in(folder: Path, language: str) -> dict[str, str]:
+    """Return the texts of a language in a folder; empty if there is no file for it."""
+    path = folder / f"{language}.json"
     texts: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     return texts
 
@@ -32,7 +32,7 @@ def frame(language: str, name: str, /, **values: object) -> str:
     ``{n|player|players}`` formats a number with the singular or plural, as in a ruleset's ``says``.
     """
 
-    return filled(_texts(language).get(name) or _texts("en")[name], values)
+    return filled(texts_in(_FOLDER, language).get(name) or texts_in(_FOLDER, "en")[name], values)
 
 
 def filled(text: str, values: Mapping[str, object]) -> str:

@@ -6,48 +6,28 @@ stays English. Nothing else lists them: a test reads them from templates and mod
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from functools import cache
 from pathlib import Path
 
-from interpreter.base.messages import filled
+from interpreter.base.lazy import Scoped
+from interpreter.base.messages import filled, texts_in
 
 __all__ = ["LANGUAGES", "Refused", "Told", "in_language", "known", "language_now", "t"]
 
 _FOLDER = Path(__file__).parent / "words"
 LANGUAGES = ("en", *sorted(path.stem for path in _FOLDER.glob("*.json")))
-_LANGUAGE: ContextVar[str] = ContextVar("language", default="en")
-
-
-@cache
-def _words(language: str) -> dict[str, str]:
-    path = _FOLDER / f"{language}.json"
-    words: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return words
-
-
-@contextmanager
-def in_language(language: str) -> Iterator[None]:
-    """Speak a language to whoever reads what is written inside."""
-    token = _LANGUAGE.set(language)
-    try:
-        yield
-    finally:
-        _LANGUAGE.reset(token)
+in_language = Scoped("language", "en")
+"""Speak a language to whoever reads what is written inside."""
 
 
 def t(text: str, /, **values: object) -> str:
     """Return a text in the language of the reader, with values in place of ``{name}`` and ``{n|one|many}``."""
-    said = _words(_LANGUAGE.get()).get(text, text)
+    said = texts_in(_FOLDER, language_now()).get(text, text)
     return filled(said, values) if values else said
 
 
 def language_now() -> str:
     """Return the language of the reader."""
-    return _LANGUAGE.get()
+    return in_language.value
 
 
 def known(text: str) -> str:
