@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Siz
 from time import process_time
 from typing import TypeVar
 
-from msgspec import Struct, convert, to_builtins
+from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from interpreter.base.cycles import no_search
@@ -50,10 +50,6 @@ class Row(Struct, frozen=True, rename={"free": "free_decisions", "taken": "measu
         data: dict[str, Json] = to_builtins(self, enc_hook=dict)
         del data["seconds"]
         return data
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, object], seconds: float) -> Row:
-        return convert({**data, "seconds": seconds}, cls)
 
     @classmethod
     def of(cls, match: Match, seed: int, free: int = 0, seconds: float = 0.0) -> Row:
