@@ -333,8 +333,7 @@ def _part(spoken: Spoken, part: core.Expression, env: list[Value], hidden: set[i
 def board_of(
     table: Table, state: State, board: Board, language: str = "en", player: int | None = None, seen: State | None = None
 ) -> BoardTable:
-    """Render a board now, as a player may see it. ``seen`` is the state as the player sees it, if the caller has it
-    already."""
+    """Render a board now, as a player may see it. ``seen`` is the state as that player sees it, if it is known."""
     seen = seen or table.sight.seen_by(state, player)
     table.machine.meter.refill()
     spoken = Spoken(table, seen, language)

@@ -93,8 +93,7 @@ class Expressions(Reporter):
     # --- entry points
 
     def value(self, node: nodes.Expr, expected: Type | None = None, *, maybe: bool = False) -> core.Expression:
-        """Check an expression as a value; holders are read. With ``maybe``, finding nothing gives none, not a
-        failure."""
+        """Check an expression as a value; holders are read. With ``maybe``, finding nothing gives none, no failure."""
         return self._read(self._any(node, expected, maybe))
 
     def sure(self, node: nodes.Expr, expected: Type | None = None) -> core.Expression:

@@ -26,8 +26,7 @@ class Variable(Struct, frozen=True):
 
 @dataclass
 class Frame:
-    """Locals of one text. Each has an index of its own; a name is visible until its block ends, an index is never
-    reused."""
+    """Locals of one text. A name is visible until its block ends; an index belongs to one local and is never reused."""
 
     names: list[str] = field(default_factory=list)
     types: list[Type] = field(default_factory=list)

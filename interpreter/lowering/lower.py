@@ -56,8 +56,7 @@ class Forks(Struct, frozen=True):
 
 
 class Advances(Struct, frozen=True):
-    """The head of a `for each`: the next item that passes the test goes to ``body``; without one, continue at
-    ``after``."""
+    """The head of a `for each`: the next item that passes the test goes to ``body``; without one, go to ``after``."""
 
     loop: core.Iterate
     body: int

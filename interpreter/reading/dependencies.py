@@ -52,8 +52,7 @@ def digest(data: bytes) -> str:
 
 
 class Evidence:
-    """Recorded accesses, as (what, path), each with the result. ``steady`` is false if a repeated access had another
-    result."""
+    """Accesses as (what, path), each with its result. ``steady`` is false if a repeated one had another result."""
 
     def __init__(self, found: dict[tuple[str, str], str] | None = None) -> None:
         self.found = found or {}

@@ -128,8 +128,7 @@ class _Place(Struct, frozen=True):
         return self.value.span
 
     def outside(self, unknown: Container[str]) -> dict[str, Remedy]:
-        """Return the unknown keys that stand below a key without a value, each with the remedy that indents all of them
-        there."""
+        """Return the unknown keys below a key without a value, each with the remedy that indents all of them there."""
         found, above = dict[str, Remedy](), None
         entries = self.value.entries if isinstance(self.value, Mapping) else ()
         for is_unknown, group in groupby(entries, key=lambda entry: entry.key.text in unknown):

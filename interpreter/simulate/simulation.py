@@ -59,8 +59,7 @@ class Row(Struct, frozen=True, rename={"free": "free_decisions", "taken": "measu
         return cls(seed, match.decisions, free, match.game.round, seconds, places, keys, taken(match.game))
 
     def counts(self, seat: int) -> bool:
-        """Return whether a seat can win, which a seat played by the rules may not. True for all seats of an unfinished
-        game."""
+        """Return whether a seat can win; one that the rules play may not. True for all seats of an unfinished game."""
         return not self.places or bool(self.places[seat])
 
     def share(self, seat: int) -> float:

@@ -247,8 +247,7 @@ class Subject:
 
 
 def held(ruleset: Ruleset, players: int, policy: str, settings: Mapping[str, object] | None = None) -> int:
-    """Measure the peak memory of a game with its log, in bytes. Plays a game first to exclude what all games of a table
-    share."""
+    """Measure the peak bytes of a game with its log, after a first game that makes what all of a table share."""
     bots = bots_of(policy, ruleset, players)
     whole = WholeGames(ruleset, bots)
     whole.ruleset.table(players, whole.ruleset.settings(settings or {})).runner.patience = 0
