@@ -78,8 +78,7 @@ def grammar_text() -> str:
 @cache
 def grammar(*, strict: bool = False, cached: bool = True) -> Lark:
     """Return the parser, from cached tables if they are valid. ``strict`` also proves that no two terminals collide; it
-    is slow and meant for tests.
-    """
+    is slow and meant for tests."""
     from lark import Lark, Token, Tree
     from lark.indenter import DedentError, Indenter
 

@@ -47,8 +47,7 @@ def facts_of(tree: object) -> TextFacts:
     """Return the facts of a tree, or of a tuple of trees."""
     facts = TextFacts()
     for node, level in nested(tree):
-        if level > facts.depth:
-            facts.depth = level
+        facts.depth = max(facts.depth, level)
         match node:
             case core.Cell(group):
                 facts.groups.add(group)

@@ -17,11 +17,7 @@ TITLED = ("rules", "tables", "triggers", "standing")
 _OWN_WORDS: dict[str, list[tuple[str, Type]]] = {
     "seat": [("who", SEAT)],
     "chooses": [("who", SEAT)],
-    "none": [],
-    "nothing": [],
-    "empty": [],
-    "yes": [],
-    "no": [],
+    **{word: [] for word in ("none", "nothing", "empty", "yes", "no")},
 }
 """Texts of the program that a ruleset can override, with their variables."""
 

@@ -284,8 +284,7 @@ class Lowering:
             steps.append(core.SetLocal(index, argument, span=argument.span))
             values.append(core.Local(index, "", type=argument.type, span=argument.span))
         steps.append(replace(step, arguments=tuple(values)))
-        for trigger in triggers:
-            steps.append(self._trigger(trigger.name, tuple(values), step.span))
+        steps.extend(self._trigger(trigger.name, tuple(values), step.span) for trigger in triggers)
         return tuple(steps)
 
     def _trigger(self, name: str, values: tuple[core.Expression, ...], span: Span) -> core.Step:

@@ -235,8 +235,7 @@ class Subject:
 
     def fresh(self) -> tuple[float, float]:
         """Measure, in a new process without cache, the seconds to import the package and load the ruleset, and the
-        bytes of a game.
-        """
+        bytes of a game."""
         path = os.pathsep.join([str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])])
         table = json.dumps([self.players, self.settings])
         command = [sys.executable, "-P", "-c", FRESH, self.name, table, self.policy, *self.overlays]
