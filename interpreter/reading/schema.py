@@ -61,10 +61,8 @@ def misfits(kind: str, document: Mapping, text: str) -> list[Diagnostic]:
 
 def check_schema(kind: str, document: Mapping) -> list[Diagnostic]:
     """Return the violations of the schema of a kind."""
-    violations: list[Diagnostic] = []
-    for error in _validator(kind).iter_errors(plain(document)):
-        violations.extend(_worded(error, _Place(document)))
-    return unique(violations)
+    errors = _validator(kind).iter_errors(plain(document))
+    return unique(violation for error in errors for violation in _worded(error, _Place(document)))
 
 
 @cache
