@@ -8,7 +8,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from interpreter.base.diagnostics import Diagnostic
 from interpreter.language.tables import FILE, cache_tables, cached_parser, tables_of
 from interpreter.sections.starts import Start
 
@@ -21,7 +20,6 @@ __all__ = [
     "STARTS",
     "DeepError",
     "MisalignedError",
-    "RefusedError",
     "Start",
     "grammar",
     "grammar_text",
@@ -52,14 +50,6 @@ class DeepError(Exception):
     def __init__(self, place: int) -> None:
         super().__init__(place)
         self.place = place
-
-
-class RefusedError(Exception):
-    """Raised for a construct that the grammar accepts and the builder refuses."""
-
-    def __init__(self, diagnostic: Diagnostic) -> None:
-        super().__init__(diagnostic.message)
-        self.diagnostic = diagnostic
 
 
 class MisalignedError(Exception):

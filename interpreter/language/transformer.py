@@ -12,12 +12,12 @@ from typing import Literal, TypeVar, cast
 
 from lark import Token, Tree
 
-from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.diagnostics import Diagnostic, RefusedError
 from interpreter.base.lazy import Lazy
 from interpreter.base.plain_data import Value
 from interpreter.base.source import Excerpt, Span
 from interpreter.language import nodes
-from interpreter.language.grammar import RESERVED_WORDS, RefusedError
+from interpreter.language.grammar import RESERVED_WORDS
 from interpreter.language.syntax_errors import reserved
 
 __all__ = ["AGGREGATES", "Builder"]
