@@ -164,10 +164,9 @@ class Expressions(Reporter):
     def items(self, node: nodes.Expr) -> tuple[core.Expression, Type]:
         """Check an expression as a collection to iterate over; return it and the type of its items."""
         value = self.value(node)
-        if isinstance(value.type, CollectionType) and not value.type.optional:
-            return value, value.type.of
-        if isinstance(value.type, PileType) and not value.type.optional:
-            return value, CardType(value.type.name)
+        of = item_type(value.type)
+        if of is not None and not value.type.optional:
+            return value, of
         if value.type.optional and isinstance(value.type, CollectionType):
             self.maybe_none(node, value.type)
         elif not isinstance(value.type, NeverType):
@@ -401,10 +400,8 @@ class Expressions(Reporter):
     def _kind_member(self, name: str, expected: Type | None, span: Span) -> core.Expression | None:
         """Resolve a member of a kind: of the expected kind, else of the only kind that has it."""
         names = self.names
-        if isinstance(expected, KindType):
-            members = names.members(expected.name)
-            if name in members:
-                return self._member_of(expected.sure, name, span)
+        if isinstance(expected, KindType) and name in names.members(expected.name):
+            return self._member_of(expected.sure, name, span)
         if isinstance(expected, PieceType) and name in (pieces := names.pieces()):
             names.bind(span, "pieces", name)
             return core.Const(pieces.index(name), type=PieceType(name), span=span)
@@ -738,8 +735,8 @@ class Expressions(Reporter):
 
     def _report_all_where(self, node: nodes.Aggregate) -> None:
         """Report ``all(x in items where test)``: it is always true, since `where` selects the items."""
-        claim = "claim" if node.test is None else " ".join(node.test.span.text.split())
-        items = " ".join(node.items.span.text.split())
+        claim = "claim" if node.test is None else node.test.span.on_one_line
+        items = node.items.span.on_one_line
         call, help = f"all({claim} for {node.variable} in {items})", "`where` selects the items to check"
         fixed = write(node.span, call, help) if node.test is not None else help
         self.error("E407", f"`all` needs a condition before `for`: `{call}`", node.span, fixed)

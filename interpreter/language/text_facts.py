@@ -99,8 +99,6 @@ def _note_step(node: object, level: int, facts: TextFacts) -> None:
             facts.suspends |= node.turn
         case core.Repeat(bound=None):
             facts.loops.append((node, facts_of(node.body)))
-        case _:
-            pass
 
 
 def _note_chance(node: core.Shuffles | core.Picks, drawn: core.Expression, facts: TextFacts) -> None:

@@ -211,8 +211,6 @@ def set_by(node: object) -> Iterator[tuple[int, Type]]:
             yield bind, value.type
         case Calls(call, into):
             yield into, call.type
-        case _:
-            pass
 
 
 def lower(model: Model, reach: Reach, known: Program | None = None) -> Program:
