@@ -13,12 +13,11 @@ __all__ = ["known_apart", "shown", "shown_apart"]
 
 def shown(game: Game, player: int | None) -> dict[str, Value]:
     """Return the view and the boards as a player may see them, without the boards of the end of the game."""
-    seen = game.table.sight.seen_by(game.state, player)
     boards = [board for board in game.ruleset.model.boards if board.when != "end of game"]
-    boards = [board for board in boards if is_shown(game.table, game.state, board, player, seen)]
+    boards = [board for board in boards if is_shown(game.table, game.state, board, player)]
     return {
         "view": game.view(player),
-        "boards": [board_of(game.table, game.state, board, "en", player, seen) for board in boards],
+        "boards": [board_of(game.table, game.state, board, "en", player) for board in boards],
     }
 
 

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from interpreter.authoring.foreign_maps import Board
 from interpreter.base.paths import schema_folder
-from interpreter.base.plain_data import json_of
+from interpreter.base.plain_data import grouped, json_of
 from interpreter.base.plurals import quoted
 from interpreter.base.source import SourceFile
 from interpreter.base.suggest import as_word
@@ -146,12 +146,9 @@ def new_map(
 
 def left_out(base: Ruleset, file: NewFile) -> list[str]:
     """Return the declarations of the ruleset's map that the new map lacks, by section."""
-    made = {(section, name) for section, name in _declared(read_document(SourceFile("", file.text), Path())[0])}
-    missing: dict[str, list[str]] = {}
-    for section, name in _declared(_part(base, file.kind)):
-        if (section, name) not in made:
-            missing.setdefault(section, []).append(f"`{name}`")
-    return [f"{section} ({', '.join(names)})" for section, names in missing.items()]
+    made = set(_declared(read_document(SourceFile("", file.text), Path())[0]))
+    missing = grouped(each for each in _declared(_part(base, file.kind)) if each not in made)
+    return [f"{section} ({', '.join(quoted(names))})" for section, names in missing.items()]
 
 
 def _declared(document: Document | None) -> Iterator[tuple[str, str]]:

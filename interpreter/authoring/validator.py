@@ -164,8 +164,7 @@ class _Validator:
         self._in_rulesets(document, overlays, at_hand=at_hand)
 
     def _check_place(self, path: Path, document: Document) -> Iterable[Diagnostic]:
-        """Warn if a file is not at the path of its id, so that others cannot find it. Rulesets and scenarios are
-        exempt."""
+        """Warn if others cannot find a file: it is not at the path of its id. Rulesets and scenarios are exempt."""
         if document.kind in ("ruleset", "scenarios") or self.shelf.has_at(document, path):
             return
         message = f"`{document.id}` is looked for in `{place_of(document.kind, document.id)}` of a folder of rulesets"

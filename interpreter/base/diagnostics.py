@@ -21,6 +21,7 @@ from interpreter.base.suggest import without_suggestion
 __all__ = [
     "Diagnostic",
     "Note",
+    "RefusedError",
     "RulesetError",
     "Severity",
     "excerpt",
@@ -84,6 +85,14 @@ class RulesetError(Exception):
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = unique(diagnostics)
         super().__init__("\n".join(rendered(self.diagnostics)))
+
+
+class RefusedError(Exception):
+    """Raised to stop reading at an error that makes the rest ambiguous."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.message)
+        self.diagnostic = diagnostic
 
 
 def unique(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

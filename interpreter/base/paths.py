@@ -19,8 +19,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 class Root(Struct, frozen=True):
-    """A folder of rulesets, with a subfolder for each family. ``origin`` says where the folder comes from, for
-    users."""
+    """A folder of rulesets, with a subfolder for each family. ``origin`` says where it comes from, for users."""
 
     path: Path
     origin: str
@@ -79,8 +78,7 @@ def _packaged(path: tuple[str, ...]) -> tuple[Root, ...]:
 
 
 def _announces_rulesets(place: str) -> bool:
-    """Return whether a package in a packages folder announces rulesets. This must be fast, because every command
-    needs it."""
+    """Return whether a package in a packages folder announces rulesets; fast, because every command needs it."""
     for file in iglob(os.path.join(escape(place or "."), "*.*-info", "entry_points.txt")):
         with open(file, encoding="utf-8", errors="replace") as text:
             if f"[{GROUP}]" in text.read():

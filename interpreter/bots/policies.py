@@ -124,8 +124,7 @@ def family_policies(
 
 
 def unspoken(model: Model, policies: abc.Mapping[str, Policy], live: abc.Set[str]) -> Iterator[Diagnostic]:
-    """Warn about decisions for which a policy has no lines: its bots stop there. ``live`` are the reachable
-    procedures."""
+    """Warn about decisions for which a policy has no lines: its bots stop. ``live`` are the reachable procedures."""
     asks: dict[str, Span] = {}
     for layer in (layer for rule in model.rules.values() for layer in rule.layers if layer.id in live):
         for ask in layer.facts.asks:

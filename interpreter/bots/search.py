@@ -10,6 +10,7 @@ choice wins, unless the best other one is significantly better in the worlds tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from math import ceil, log2, sqrt
 from time import monotonic
 
@@ -193,17 +194,12 @@ class _Search:
                 return result.keys
             random = Stream(seed, "playout")
         game = world.clone()
-        try:
-            return self._played_on(game, code, random)
-        except (RuleFailure, IllegalMove):  # the redealt world may be impossible, or lack the option
-            return None
-
-    def _played_on(self, game: Game, code: Code, random: Stream) -> Keys | None:
         assert game.decision is not None
-        game.apply(game.decision.option(code))
-        for _ in range(DECISIONS):
-            decision = game.decision
-            if decision is None:
-                return game.result.keys if game.result is not None else None
-            game.apply(self.bot.quick[decision.actor].choose(game, decision, random))
+        with suppress(RuleFailure, IllegalMove):  # the redealt world may be impossible, or lack the option
+            game.apply(game.decision.option(code))
+            for _ in range(DECISIONS):
+                decision = game.decision
+                if decision is None:
+                    return game.result.keys if game.result is not None else None
+                game.apply(self.bot.quick[decision.actor].choose(game, decision, random))
         return None

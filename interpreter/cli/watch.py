@@ -6,14 +6,9 @@ import os
 import time
 from collections.abc import Callable, Iterable
 
-from interpreter.reading.dependencies import marks_of, noted
+from interpreter.reading.dependencies import PAUSE, SETTLED, marks_of, noted
 
 __all__ = ["watch"]
-
-PAUSE = 0.1
-"""Polling interval in seconds, short enough that nobody notices the delay."""
-SETTLED = 0.03
-"""Seconds without a further change after which a file counts as completely written."""
 
 
 def watch(check: Callable[[], object], targets: Iterable[str]) -> None:

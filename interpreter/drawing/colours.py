@@ -24,8 +24,7 @@ SEATS = ("#d7263d", "#1b6ca8", "#2e933c", "#f5b700", "#7b2d8b", "#222222", "#f46
 
 
 def colours_for(words: Sequence[str]) -> dict[str, str]:
-    """Return a colour for each word: the named one, or else a different one for each word as long as there are
-    enough."""
+    """Return a colour for each word: the named one, else a different one for each as long as there are enough."""
     assigned = {word: NAMED[word] for word in words if word in NAMED}
     free = [colour for colour in _OTHERS if colour not in assigned.values()] or list(_OTHERS)
     for word in words:

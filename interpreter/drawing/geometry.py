@@ -7,6 +7,8 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from interpreter.base.plain_data import grouped
+
 __all__ = [
     "Box",
     "Grid",
@@ -64,10 +66,7 @@ class Grid:
 
     def __init__(self, boxes: Iterable[Box], size: float = 90.0) -> None:
         self._size = size
-        self._squares: dict[tuple[int, int], list[int]] = {}
-        for number, box in enumerate(boxes):
-            for square in self._touched(box):
-                self._squares.setdefault(square, []).append(number)
+        self._squares = grouped((square, number) for number, box in enumerate(boxes) for square in self._touched(box))
 
     def _touched(self, box: Box) -> Iterator[tuple[int, int]]:
         size = self._size
@@ -77,10 +76,7 @@ class Grid:
 
     def near(self, box: Box) -> list[int]:
         """Return the numbers of all boxes that may meet this one, ascending."""
-        numbers: set[int] = set()
-        for square in self._touched(box):
-            numbers.update(self._squares.get(square, ()))
-        return sorted(numbers)
+        return sorted({number for square in self._touched(box) for number in self._squares.get(square, ())})
 
 
 def box_meets_disc(box: Box, centre: Point, radius: float) -> bool:

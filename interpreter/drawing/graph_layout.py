@@ -23,8 +23,7 @@ _ROUNDS = 240
 
 
 def by_stress(node_count: int, links: Sequence[tuple[int, int]], lengths: Sequence[float]) -> list[Point]:
-    """Return points with about the distances of the graph (Gansner, Koren and North 2005), in units of a link of
-    usual length."""
+    """Return points with about the distances of the graph, a usual link being 1 (Gansner, Koren and North 2005)."""
     if node_count == 0:
         return []
     targets = _distances(node_count, links, lengths)
@@ -50,8 +49,7 @@ def _distances(node_count: int, links: Sequence[tuple[int, int]], lengths: Seque
 
 
 def _first_points(node_count: int, targets: list[list[float]]) -> list[Point]:
-    """Return initial points from the distances to three nodes far apart, with an offset by node so that no two
-    coincide."""
+    """Return initial points from the distances to three nodes far apart, offset by node so that no two coincide."""
     first = max(range(node_count), key=lambda node: (targets[0][node], -node))
     second = max(range(node_count), key=lambda node: (targets[first][node], -node))
     third = max(range(node_count), key=lambda node: (min(targets[first][node], targets[second][node]), -node))

@@ -10,8 +10,7 @@ __all__ = ["Symbols", "document", "element", "number", "path"]
 
 
 class Symbols:
-    """Parts of a drawing that repeat: each is drawn once, around the origin, and used by a name that depends on nothing
-    else."""
+    """Parts of a drawing that repeat: each is drawn once, around the origin; its name depends on nothing else."""
 
     def __init__(self) -> None:
         self._parts: dict[str, str] = {}

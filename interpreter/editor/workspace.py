@@ -110,8 +110,7 @@ class Desk:
 
     def document(self, path: Path) -> Document | None:
         """Return the current file; None if it is invalid."""
-        document, _ = self._document(path, self.texts)
-        return document
+        return self._document(path, self.texts)[0]
 
     def readable(self, path: Path) -> Document | None:
         """Return the current file; if it is invalid, its last valid version, or else the version on disk."""

@@ -25,6 +25,7 @@ from typing import TypeVar, cast
 
 from msgspec import Struct
 
+from interpreter.base.lazy import Lazy
 from interpreter.base.paths import ruleset_roots, schema_folder
 from interpreter.base.plain_data import Value
 from interpreter.base.source import SourceFile
@@ -176,26 +177,20 @@ class Entry:
     """Answers of a topic as they are stored. Accesses and files have numbers, as many answers share them."""
 
     def __init__(self, data: bytes | None = None) -> None:
-        self.looks: list[Look]
-        self.files: list[File]
+        looks: list[Look]
+        files: list[File]
         try:
-            self.looks, self.files, answers = marshal.loads(data) if data is not None else ([], [], [])
+            looks, files, answers = marshal.loads(data) if data is not None else ([], [], [])
         except (EOFError, TypeError, ValueError):
-            self.looks, self.files, answers = [], [], []
+            looks, files, answers = [], [], []
+        self.looks, self.files = looks, files
         self.answers = {question: Kept(*answer) for question, *answer in answers}
-        self._sources: dict[int, SourceFile] = {}
-        self._current: dict[int, bool] = {}
+        self._sources = Lazy[int, SourceFile](lambda number: SourceFile(*files[number]))
+        self._current = Lazy[int, bool](lambda number: found_now(*looks[number][:2]) == looks[number][2])
 
     def holds(self, answer: Kept) -> bool:
         """Return whether all accesses that led to an answer would have the same results."""
-        return all(self._is_current(number) for number in answer.looks)
-
-    def _is_current(self, number: int) -> bool:
-        known = self._current.get(number)
-        if known is None:
-            what, path, found = self.looks[number]
-            known = self._current[number] = found_now(what, path) == found
-        return known
+        return all(self._current[number] for number in answer.looks)
 
     def evidence(self, answer: Kept) -> Evidence:
         looks = (self.looks[number] for number in answer.looks)
@@ -203,12 +198,7 @@ class Entry:
 
     def value(self, answer: Kept) -> object:
         """Unpickle an answer. Raises one of ``UNREADABLE``."""
-        return unpickled(memoryview(answer.data), lambda number: self._source(answer.files[number]))
-
-    def _source(self, number: int) -> SourceFile:
-        if number not in self._sources:
-            self._sources[number] = SourceFile(*self.files[number])
-        return self._sources[number]
+        return unpickled(memoryview(answer.data), lambda number: self._sources[answer.files[number]])
 
 
 class Writer:
@@ -307,8 +297,7 @@ class _Unpickler(pickle.Unpickler):
         self._source = source
 
     def find_class(self, module: str, name: str) -> object:
-        """Allow classes of this package and a few plain ones only: a second line of defence, as entries are trusted
-        already."""
+        """Allow classes of this package and few others: a second line of defence, as entries are trusted already."""
         if (module, name) == (_source.__module__, _source.__name__):
             return self._source
         if module.startswith("interpreter.") or (module, name) in _OTHERS:

@@ -95,8 +95,7 @@ class Named:
         return new
 
     def _is_named(self, value: Value, type_: Type) -> bool:
-        """Return whether a public name identifies the value: cards without a key, and copies of a card, share
-        theirs."""
+        """Return whether a public name identifies the value: cards without a key and copies of a card share theirs."""
         model = self.names.model
         if isinstance(type_, CardType):
             return value is None or model.cards[value].is_named

@@ -53,8 +53,7 @@ _LATE = ("shelf", "document", "composition", "statements")
 
 @dataclass(frozen=True)
 class Ruleset:
-    """A composition without errors, ready to play: its model, its program and its files; ``warnings`` are advice for
-    its author."""
+    """A composition without errors, ready to play: model, program and files; ``warnings`` are for its author."""
 
     id: str
     shelf: Shelf = field(repr=False)
@@ -513,8 +512,7 @@ class Game:
         return True
 
     def offered(self, choice: Option | Mapping[str, object], language: str = "en") -> Option:
-        """Return the option that a choice by public names stands for. Raises :class:`IllegalMove`, with reasons in a
-        language."""
+        """Return the option of a choice by public names. Raises :class:`IllegalMove`, with reasons in a language."""
         code = legal_choice(self.table, self.decision, choice, language)
         assert self.decision is not None
         return self.decision.option(code)

@@ -123,8 +123,7 @@ def _file_of(key: Value) -> SourceFile | None:
 
 @contextmanager
 def kept_trees() -> Iterator[None]:
-    """Use the caches of parsed texts, YAML values and schema checks inside the context, and store new entries at its
-    end."""
+    """Use the caches of parsed texts, YAML values and schema checks inside, and store new entries at the end."""
     disk = store()
     if disk is None or remembering.value is not None:
         with remembered():

@@ -46,8 +46,7 @@ class Names:
     language = "en"
 
     def __init__(self, model: Model, role_seats: Mapping[str, int] | None = None) -> None:
-        """``role_seats`` has the first seat of each role, if it is known; then the only seat of a role is called by
-        the role."""
+        """``role_seats``, if known, has the first seat of each role; the only seat of a role is called by the role."""
         self.model = model
         self._seats = {seat: role for role, seat in (role_seats or {}).items() if model.roles[role].seats == 1}
         self._nodes = [row.name for row in model.graph.nodes] if model.graph else []

@@ -330,12 +330,9 @@ def _part(spoken: Spoken, part: core.Expression, env: list[Value], hidden: set[i
     return _shown(spoken, spoken.table.machine.expressions.closure(part), part.type, env)
 
 
-def board_of(
-    table: Table, state: State, board: Board, language: str = "en", player: int | None = None, seen: State | None = None
-) -> BoardTable:
-    """Render a board now, as a player may see it. ``seen`` is the state as the player sees it, if the caller has it
-    already."""
-    seen = seen or table.sight.seen_by(state, player)
+def board_of(table: Table, state: State, board: Board, language: str = "en", player: int | None = None) -> BoardTable:
+    """Render a board now, as a player may see it."""
+    seen = table.sight.seen_by(state, player)
     table.machine.meter.refill()
     spoken = Spoken(table, seen, language)
     says = {**board.says, **table.model.says.get(f"boards.{board.name}", {})}
@@ -359,11 +356,11 @@ def board_of(
     return BoardTable(board.name, text, names, tuple(rows), items if is_result else ())
 
 
-def is_shown(table: Table, state: State, board: Board, player: int | None = None, seen: State | None = None) -> bool:
+def is_shown(table: Table, state: State, board: Board, player: int | None = None) -> bool:
     """Return whether the condition of a board holds now, as far as the player may see what it reads."""
     if board.test is None:
         return True
-    seen = seen or table.sight.seen_by(state, player)
+    seen = table.sight.seen_by(state, player)
     table.machine.meter.refill()
     try:
         return bool(table.sight.compiled(state, board.test, player)(seen, [None] * (board.local_count + 8)))

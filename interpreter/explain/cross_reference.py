@@ -17,7 +17,7 @@ from interpreter.base.plurals import counted
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean, did_you_mean_one_of
 from interpreter.base.yaml_values import word
-from interpreter.engine.citations import Citation, citations_of
+from interpreter.engine.citations import citations_of
 from interpreter.engine.game import Ruleset
 from interpreter.language.check_quietly import ignored
 from interpreter.language.model import Table
@@ -264,16 +264,14 @@ def statement_explained(ruleset: Ruleset, id: str) -> Explanation:
 
     statement = ruleset.statements[id]
     facts = tuple((key, value) for key in ("book", "kind", "text", "reading") if (value := getattr(statement, key)))
-    citations = (citation for citation in citations_of(ruleset) if id in citation.cites)
-    citing = (Use(_citing(citation), line_of(citation.span)) for citation in citations)
+    citing = [
+        Use(f"{WORDS.get(each.section, each.section)} `{each.name}` ({each.file})", line_of(each.span))
+        for each in citations_of(ruleset)
+        if id in each.cites
+    ]
     scenarios = [
         Use(f"scenario `{scenario.name}`", line_of(scenario.span))
         for scenario in suite_of([ruleset.id], ruleset.shelf).scenarios
         if id in scenario.statements
     ]
     return Explanation(id, "statement", facts, (), (*citing, *scenarios))
-
-
-def _citing(citation: Citation) -> str:
-    kind = WORDS.get(citation.section, citation.section)
-    return f"{kind} `{citation.name}` ({citation.file})"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from interpreter.base.plain_data import grouped
+
 __all__ = ["Bag", "Rooms", "add", "mixes", "overflow", "space", "subtract"]
 
 MOST_GROUPS = 10
@@ -103,15 +105,12 @@ def _claims(rooms: Rooms, width: int) -> tuple[tuple[tuple[int, ...], int], ...]
     Kinds that the same rooms take stay together, because each further one adds tokens but no room. The work doubles
     with every such group; rulebooks have few. Raises ``ValueError`` for more than ``MOST_GROUPS``.
     """
-    groups: dict[tuple[bool, ...], tuple[int, ...]] = {}
-    for kind in range(width):
-        taken_by = tuple(kind in kinds for kinds, _ in rooms)
-        groups[taken_by] = (*groups.get(taken_by, ()), kind)
+    groups = grouped((tuple(kind in kinds for kinds, _ in rooms), kind) for kind in range(width))
     if len(groups) > MOST_GROUPS:
         raise ValueError(f"these rooms part the kinds into {len(groups)} sorts; at most {MOST_GROUPS}")
     claims: list[tuple[tuple[int, ...], tuple[bool, ...]]] = [((), (False,) * len(rooms))]
     for taken_by, kinds in groups.items():
-        claims += [(had + kinds, tuple(map(max, used, taken_by))) for had, used in claims]
+        claims += [((*had, *kinds), tuple(map(max, used, taken_by))) for had, used in claims]
     return tuple(
         (kinds, sum(room[1] for room, use in zip(rooms, used, strict=True) if use)) for kinds, used in claims[1:]
     )

@@ -503,15 +503,12 @@ class _Whole(Checker):
         entry, frame, blocks = rule.entry, Frame(), Blocks()
         expressions = self.expressions(frame)
         test = self._guard(entry.guards, frame)
-        binders: list[tuple[int, core.Expression]] = []
-        for binder in match.binders if match is not None else ():
-            local, items, _ = expressions.binder(binder)
-            binders.append((local, items))
+        binders = tuple(expressions.binder(binder)[:2] for binder in (match.binders if match is not None else ()))
         test = self.narrowed(test, tree, expressions)
         handler = self._handler(f"{rule.name}?", does, frame, rule, blocks)
         assert handler is not None
         about = _texts(rule.cites), entry.span, entry.file
-        return StandingRule(rule.name, tuple(binders), test, frame.size, handler, *about), blocks
+        return StandingRule(rule.name, binders, test, frame.size, handler, *about), blocks
 
     # --- checks of the set-up, laws
 

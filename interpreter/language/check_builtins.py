@@ -126,8 +126,6 @@ class BuiltinCall:
                 pass
             case type_ if type(type_) not in forms or isinstance(type_, CollectionType):
                 self.checker.error("E401", f"got {type_}, want {expected}", node.span)
-            case _:
-                pass
         return value
 
     def _bag(self, node: nodes.Expr) -> core.Expression:

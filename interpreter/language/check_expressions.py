@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, repeat
+from types import UnionType
 from typing import Literal, assert_never
 
 from msgspec.structs import replace
@@ -92,8 +93,7 @@ class Expressions(Reporter):
     # --- entry points
 
     def value(self, node: nodes.Expr, expected: Type | None = None, *, maybe: bool = False) -> core.Expression:
-        """Check an expression as a value; holders are read. With ``maybe``, finding nothing gives none, not a
-        failure."""
+        """Check an expression as a value; holders are read. With ``maybe``, finding nothing gives none, no failure."""
         return self._read(self._any(node, expected, maybe))
 
     def sure(self, node: nodes.Expr, expected: Type | None = None) -> core.Expression:
@@ -164,10 +164,9 @@ class Expressions(Reporter):
     def items(self, node: nodes.Expr) -> tuple[core.Expression, Type]:
         """Check an expression as a collection to iterate over; return it and the type of its items."""
         value = self.value(node)
-        if isinstance(value.type, CollectionType) and not value.type.optional:
-            return value, value.type.of
-        if isinstance(value.type, PileType) and not value.type.optional:
-            return value, CardType(value.type.name)
+        of = item_type(value.type)
+        if of is not None and not value.type.optional:
+            return value, of
         if value.type.optional and isinstance(value.type, CollectionType):
             self.maybe_none(node, value.type)
         elif not isinstance(value.type, NeverType):
@@ -401,10 +400,8 @@ class Expressions(Reporter):
     def _kind_member(self, name: str, expected: Type | None, span: Span) -> core.Expression | None:
         """Resolve a member of a kind: of the expected kind, else of the only kind that has it."""
         names = self.names
-        if isinstance(expected, KindType):
-            members = names.members(expected.name)
-            if name in members:
-                return self._member_of(expected.sure, name, span)
+        if isinstance(expected, KindType) and name in names.members(expected.name):
+            return self._member_of(expected.sure, name, span)
         if isinstance(expected, PieceType) and name in (pieces := names.pieces()):
             names.bind(span, "pieces", name)
             return core.Const(pieces.index(name), type=PieceType(name), span=span)
@@ -693,7 +690,7 @@ class Expressions(Reporter):
             return self._aggregate_of_values(node, maybe)
         whole, of = self.items(node.items)
         with self.each(node, of) as (local, test, of):
-            keys = tuple(self._key(key) for key in node.keys)
+            keys = tuple(self.key(key, Sortable | PlaceType | LinkType) for key in node.keys)
         self._check_keys(node, of)
         span, found_type = node.span, of.maybe if maybe else of
         match node.name:
@@ -738,8 +735,8 @@ class Expressions(Reporter):
 
     def _report_all_where(self, node: nodes.Aggregate) -> None:
         """Report ``all(x in items where test)``: it is always true, since `where` selects the items."""
-        claim = "claim" if node.test is None else " ".join(node.test.span.text.split())
-        items = " ".join(node.items.span.text.split())
+        claim = "claim" if node.test is None else node.test.span.on_one_line
+        items = node.items.span.on_one_line
         call, help = f"all({claim} for {node.variable} in {items})", "`where` selects the items to check"
         fixed = write(node.span, call, help) if node.test is not None else help
         self.error("E407", f"`all` needs a condition before `for`: `{call}`", node.span, fixed)
@@ -755,9 +752,10 @@ class Expressions(Reporter):
             holds = core.Logic("or", core.Negation(test, type=BOOL, span=test.span), holds, type=BOOL, span=claim.span)
         return core.Fold(local, whole, holds, operation, type=BOOL, span=node.span)
 
-    def _key(self, node: nodes.Expr) -> core.Expression:
+    def key(self, node: nodes.Expr, sortable: UnionType = Sortable) -> core.Expression:
+        """Check a value to sort by."""
         key = self.value(node)
-        if key.type.optional or not isinstance(key.type, Sortable | PlaceType | LinkType):
+        if key.type.optional or not isinstance(key.type, sortable):
             self.error("E408", f"got {key.type}, want a type that can be sorted", node.span)
         return key
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from interpreter.base.diagnostics import Note
 from interpreter.base.remedies import write
 from interpreter.base.suggest import did_you_mean
-from interpreter.language import core, nodes
+from interpreter.language import nodes
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.model import Model
 from interpreter.language.preferences import Line, Pattern
@@ -18,7 +18,7 @@ from interpreter.language.reporter import Report, Reporter
 from interpreter.language.resolve import Names
 from interpreter.language.scope import Frame, frame_of
 from interpreter.language.translations import asks_of
-from interpreter.language.types import SEAT, Sortable, Type
+from interpreter.language.types import SEAT, Type
 
 __all__ = ["PreferenceLines"]
 
@@ -72,15 +72,9 @@ class PreferenceLines(Reporter):
         hint = "write several alternatives on lines of their own, indented below `either:`"
         expressions.hints = dict.fromkeys(self.decisions[decision], hint)
         tests = expressions.conjuncts(pattern.test)
-        checked = tuple(self._key(expressions, key) for key in keys)
+        checked = tuple(map(expressions.key, keys))
         name = "" if pattern.name == "any" else pattern.name
         return Pattern(name, tests, checked, frame.size, pattern.span)
-
-    def _key(self, expressions: Expressions, key: nodes.Expr) -> core.Expression:
-        value = expressions.value(key)
-        if value.type.optional or not isinstance(value.type, Sortable):
-            self.error("E408", f"got {value.type}, want a type that can be sorted", key.span)
-        return value
 
     def _bound(self, decision: str, pattern: nodes.Pattern) -> Bound | None:
         """Return the variables of a pattern. It must name all choices of its alternative, or none."""

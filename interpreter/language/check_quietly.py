@@ -47,8 +47,6 @@ def check_quietly(tree: nodes.Node | None, names: Names, frame: Frame, decision:
             resolve_type(names, tree, ignored)
         case _ if isinstance(tree, nodes.Expr):
             steps.value(tree, maybe=True)
-        case _:
-            pass
 
 
 def _condition(expressions: Expressions, test: nodes.Expr | None) -> None:

@@ -102,8 +102,7 @@ class Shown(Checker):
             for option in ask.options:
                 bound = [("who", SEAT), *context, *((choice.name, choice.type) for choice in option.choices)]
                 key = f"{ask.name}.{option.name}"
-                self.model.alternatives.setdefault(key, bound)
-                if self.model.alternatives[key] != bound:
+                if self.model.alternatives.setdefault(key, bound) != bound:
                     self.error("E511", f"`{key}` has other variables elsewhere", option.span)
 
     def _asks(self) -> None:

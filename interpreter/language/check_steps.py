@@ -367,8 +367,6 @@ class Steps(Expressions):
                 case nodes.Call(name):
                     signature = self.names.rule(name, node.span)
                     has_effects |= name == "base" or (signature is not None and signature.form == "does")
-                case _:
-                    pass
         if has_effects:
             self._forget_state()
 

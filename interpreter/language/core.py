@@ -298,8 +298,7 @@ class SetCell(Core, frozen=True, tag="set_cell"):
 
 
 class MoveCards(Core, frozen=True, tag="move_cards"):
-    """Move a card, a list of cards or a pile to a zone: by the zone's order, or to the top or bottom of it or a
-    pile."""
+    """Move a card, a list of cards or a pile to a zone by its order, or to the top or bottom of it or of a pile."""
 
     cards: Expression
     target: Expression

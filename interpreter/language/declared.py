@@ -163,8 +163,6 @@ class Reader(Reporter):
                 return text
             case NeverType():
                 return None
-            case _:
-                pass
         if type_.optional and text == "-":
             return None
         got = f"`{text}`" if text else "nothing"

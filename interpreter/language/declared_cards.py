@@ -29,8 +29,7 @@ COPIES = "copies"
 
 
 def column_of(key: Scalar, layer: Entry) -> tuple[str, str]:
-    """Return the attribute that the name of a cell ends with, and the column for it: another one if the layer has
-    conditions."""
+    """Return the attribute at the end of a cell's name, and its column: another one if the layer has conditions."""
     attribute = key.text.rpartition(",")[2].strip()
     when = " and ".join(" ".join(condition.text.split()) for condition in layer.conditions)
     return attribute, f"{attribute} if {when} ({layer.file})" if when else attribute

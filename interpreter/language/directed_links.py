@@ -46,8 +46,7 @@ class Way(Struct, frozen=True):
 
 
 def ways_of(graph: GraphDecl) -> list[Way]:
-    """Return all directed links, in the order of the table. The default length is 1; a length of none omits the
-    direction."""
+    """Return all directed links, in the order of the table. A length is 1 by default; none omits the direction."""
     ways = []
     for number, link in enumerate(graph.links):
         for start, end, value in ((link.a, link.b, number), (link.b, link.a, number + len(graph.links))):

@@ -8,7 +8,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from interpreter.base.diagnostics import Diagnostic
 from interpreter.language.tables import FILE, cache_tables, cached_parser, tables_of
 from interpreter.sections.starts import Start
 
@@ -21,7 +20,6 @@ __all__ = [
     "STARTS",
     "DeepError",
     "MisalignedError",
-    "RefusedError",
     "Start",
     "grammar",
     "grammar_text",
@@ -54,14 +52,6 @@ class DeepError(Exception):
         self.place = place
 
 
-class RefusedError(Exception):
-    """Raised for a construct that the grammar accepts and the builder refuses."""
-
-    def __init__(self, diagnostic: Diagnostic) -> None:
-        super().__init__(diagnostic.message)
-        self.diagnostic = diagnostic
-
-
 class MisalignedError(Exception):
     """Raised for a dedent to a column that no open block has. ``place`` is where its code begins."""
 
@@ -78,8 +68,7 @@ def grammar_text() -> str:
 @cache
 def grammar(*, strict: bool = False, cached: bool = True) -> Lark:
     """Return the parser, from cached tables if they are valid. ``strict`` also proves that no two terminals collide; it
-    is slow and meant for tests.
-    """
+    is slow and meant for tests."""
     from lark import Lark, Token, Tree
     from lark.indenter import DedentError, Indenter
 

@@ -48,8 +48,7 @@ class Helper(Struct, frozen=True):
 
 
 def helpers_in(file: Mapping, report: Report) -> tuple[Helper, ...]:
-    """Return the helpers in a file, without those that cannot be parsed. What it says of the types of parameters is
-    filled in."""
+    """Return the helpers in a file that can be parsed, with the types that it says of parameters filled in."""
     helpers, diagnostics = read_once(file, partial(_read, file), "helpers")
     for diagnostic in diagnostics:
         report(diagnostic)

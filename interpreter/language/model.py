@@ -105,8 +105,7 @@ class NodeRow(Struct, frozen=True):
 
 
 class LinkRow(Struct, frozen=True):
-    """A link between two nodes, in the printed direction. In the other, attributes have the values of ``back``, if
-    any."""
+    """A link between two nodes, in the printed direction. In the other, attributes are those of ``back``, if any."""
 
     a: int
     b: int
@@ -678,8 +677,7 @@ class Model(Struct):
         return re.sub(r"`[^`]*`|\bnode\b", lambda found: word if found[0] == "node" else found[0], text)
 
     def spoken_group(self, group: Group) -> str:
-        """Return the name of a group of cells for readers: `money`, `cart.load`, or `NODE.owner` with the word for a
-        node."""
+        """Return the name of a group of cells for readers: `money`, `cart.load`, or `NODE.owner` with a node's word."""
         return group.name.replace("node.", f"{self.word(NodeType())}.", 1) if group.owner == NodeType() else group.name
 
     def is_unit(self, kind: str) -> bool:

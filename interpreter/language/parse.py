@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
-from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.diagnostics import Diagnostic, RefusedError
 from interpreter.base.lazy import Scoped
 from interpreter.base.plain_data import Value
 from interpreter.base.source import Excerpt
 from interpreter.language import nodes
-from interpreter.language.grammar import MAXIMUM_DEPTH, DeepError, MisalignedError, RefusedError, Start, grammar
+from interpreter.language.grammar import MAXIMUM_DEPTH, DeepError, MisalignedError, Start, grammar
 from interpreter.language.resolve import Texts
 from interpreter.language.syntax_errors import code_of, misread
 

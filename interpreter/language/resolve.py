@@ -256,8 +256,7 @@ class Names:
         self.bindings.append(Binding(span, section, name, of))
 
     def bind_local(self, span: Span, variable: Variable, *, declares: bool = False) -> None:
-        """Note a local, unless it is introduced elsewhere than in a text. One that has the name of its type means
-        that type."""
+        """Note a local that a text introduces; of one that has the name of its type, note that type."""
         if isinstance(variable.binder, nodes.NamedType):
             self.bind(span, *self.declares_type(variable.name))
         elif variable.binder is not None:

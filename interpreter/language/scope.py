@@ -26,8 +26,7 @@ class Variable(Struct, frozen=True):
 
 @dataclass
 class Frame:
-    """Locals of one text. Each has an index of its own; a name is visible until its block ends, an index is never
-    reused."""
+    """Locals of one text. A name is visible until its block ends; an index belongs to one local and is never reused."""
 
     names: list[str] = field(default_factory=list)
     types: list[Type] = field(default_factory=list)
@@ -62,30 +61,23 @@ class Frame:
         return len(self.names) - 1
 
     def find(self, name: str) -> Variable | None:
-        for block in reversed(self.visible):
-            if name in block:
-                return block[name]
-        return None
+        return next((block[name] for block in reversed(self.visible) if name in block), None)
 
     def all_names(self) -> list[str]:
         return [name for block in self.visible for name in block]
 
     def known(self, path: str) -> Type | None:
-        for facts in reversed(self.facts):
-            if path in facts:
-                return facts[path]
-        return None
+        return next((facts[path] for facts in reversed(self.facts) if path in facts), None)
 
     @contextmanager
     def block(self) -> Iterator[None]:
         """Open a block: names and facts added inside are dropped at its end."""
         self.visible.append({})
-        self.facts.append({})
         try:
-            yield
+            with self.narrowed({}):
+                yield
         finally:
             self.visible.pop()
-            self.facts.pop()
 
     @contextmanager
     def narrowed(self, facts: dict[str, Type]) -> Iterator[None]:

@@ -47,8 +47,7 @@ def facts_of(tree: object) -> TextFacts:
     """Return the facts of a tree, or of a tuple of trees."""
     facts = TextFacts()
     for node, level in nested(tree):
-        if level > facts.depth:
-            facts.depth = level
+        facts.depth = max(facts.depth, level)
         match node:
             case core.Cell(group):
                 facts.groups.add(group)
@@ -100,8 +99,6 @@ def _note_step(node: object, level: int, facts: TextFacts) -> None:
             facts.suspends |= node.turn
         case core.Repeat(bound=None):
             facts.loops.append((node, facts_of(node.body)))
-        case _:
-            pass
 
 
 def _note_chance(node: core.Shuffles | core.Picks, drawn: core.Expression, facts: TextFacts) -> None:

@@ -12,12 +12,12 @@ from typing import Literal, TypeVar, cast
 
 from lark import Token, Tree
 
-from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.diagnostics import Diagnostic, RefusedError
 from interpreter.base.lazy import Lazy
 from interpreter.base.plain_data import Value
 from interpreter.base.source import Excerpt, Span
 from interpreter.language import nodes
-from interpreter.language.grammar import RESERVED_WORDS, RefusedError
+from interpreter.language.grammar import RESERVED_WORDS
 from interpreter.language.syntax_errors import reserved
 
 __all__ = ["AGGREGATES", "Builder"]
@@ -149,10 +149,9 @@ class Builder:
     assign, increase, decrease = (_node(nodes.Assign, "target value", operator=sign) for sign in ("=", "+=", "-="))
     move_some = _node(nodes.Move, "what target", source=None)
     move_all = _node(nodes.Move, "source target", what=None)
-    onto = _node(nodes.Target, "holder", where="in")
-    on_top = _node(nodes.Target, "holder", where="top")
-    at_bottom = _node(nodes.Target, "holder", where="bottom")
-    new_pile = _node(nodes.Target, "holder", where="new pile")
+    onto, on_top, at_bottom, new_pile = (
+        _node(nodes.Target, "holder", where=where) for where in ("in", "top", "bottom", "new pile")
+    )
     if_ = _node(nodes.If, otherwise=None)
 
     def elif_(self, span: Span, *parts: nodes.Node) -> nodes.Node:

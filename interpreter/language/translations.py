@@ -17,11 +17,7 @@ TITLED = ("rules", "tables", "triggers", "standing")
 _OWN_WORDS: dict[str, list[tuple[str, Type]]] = {
     "seat": [("who", SEAT)],
     "chooses": [("who", SEAT)],
-    "none": [],
-    "nothing": [],
-    "empty": [],
-    "yes": [],
-    "no": [],
+    **{word: [] for word in ("none", "nothing", "empty", "yes", "no")},
 }
 """Texts of the program that a ruleset can override, with their variables."""
 
@@ -58,13 +54,10 @@ def sayable(
             terms = [f"button.{{}}{option.name}", *(f"slot.{{}}{choice.name}" for choice in option.choices)]
             keys |= {term.format(of): [] for term in terms for of in ("", f"{ask.name}.")}
         keys[f"asks.{ask.name}"] = [("actor", SEAT), *((name, value.type) for name, value in ask.context)]
-    for board, columns in boards.items():
-        keys[f"boards.{board}"] = []
-        keys |= {f"boards.{board}.{column}": [] for column in columns}
+    for section, shown in (("boards", boards), ("table", panels)):
+        for name, columns in shown.items():
+            keys |= {f"{section}.{part}": [] for part in (name, *(f"{name}.{column}" for column in columns))}
     keys |= {f"marks.{mark.name}": list(mark.bound) for mark in model.marks}
-    for panel, columns in panels.items():
-        keys[f"table.{panel}"] = []
-        keys |= {f"table.{panel}.{column}": [] for column in columns}
     keys |= {f"measures.{name}": [] for name in measures}
     verdicts = (rule for rule in model.rules.values() if rule.form == "permits")
     keys |= {f"refused.{rule.top.spoken}": list(rule.parameters) for rule in verdicts}

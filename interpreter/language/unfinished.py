@@ -10,9 +10,10 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import TYPE_CHECKING, cast
 
+from interpreter.base.diagnostics import RefusedError
 from interpreter.base.source import typed
 from interpreter.language import nodes
-from interpreter.language.grammar import DeepError, MisalignedError, RefusedError, Start, grammar
+from interpreter.language.grammar import DeepError, MisalignedError, Start, grammar
 
 if TYPE_CHECKING:
     from lark import Tree

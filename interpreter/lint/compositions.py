@@ -52,8 +52,7 @@ class _Form:
 
 
 class _Forms:
-    """All readable rulesets of a shelf, alone and with overlays that fit. ``kinds`` are the kinds of the named
-    files."""
+    """All readable rulesets of a shelf, alone and with overlays that fit. ``kinds`` are those of the named files."""
 
     def __init__(self, shelf: Shelf, kinds: Collection[str]) -> None:
         self.shelf, self.overlays = shelf, list(shelf.ids("overlay"))

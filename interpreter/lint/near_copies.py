@@ -62,8 +62,7 @@ def _lines(entry: Entry) -> Counter[str]:
 
 
 def _finding(ruleset: Ruleset, entry: Entry, original: Entry, same: int, of: int, missing: Counter[str]) -> Diagnostic:
-    """Return the finding. ``missing`` are lines of the original that are not in the copy: the rules they call are
-    seams."""
+    """Return the finding. ``missing`` are lines of the original that the copy lacks: the rules they call are seams."""
     called = dict.fromkeys(name for line in missing for name in re.findall(r"\b([a-z_]\w*)\(", line))
     seams = [f"`{name}`" for name in called if name in ruleset.model.rules]
     message = f"{same} of the {of} lines of `{entry.name}` stand in `{original.name}` of `{original.file}`"

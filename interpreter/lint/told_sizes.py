@@ -29,8 +29,7 @@ def told_sizes(family: Family) -> Iterator[Diagnostic]:
 
 
 def _is_sure(layer: RuleLayer, group: str, start: int) -> bool:
-    """Return whether a change at a place stands in one branch of a condition whose other branch changes the group
-    too."""
+    """Return whether a change is in one branch of a condition whose other branch changes the group too."""
     branches = (node for node in descendants(layer.body) if isinstance(node, core.Branch))
     sides = ([{*_changes(side, group)} for side in (node.then, node.otherwise)] for node in branches)
     return any(all(each) and start in each[0] | each[1] for each in sides)

@@ -108,8 +108,7 @@ class Constants(Struct, frozen=True):
         return seats(state) if callable(seats) else seats
 
     def visible(self, state: State, card: Value) -> tuple[int, ...] | None:
-        """Return the seats that may know a card in its present zone, and the card that this zone lies on; None:
-        everyone."""
+        """Return the seats that may know a card in its zone, and the card that this zone lies on; None: everyone."""
         seats: tuple[int, ...] | None = None
         for _ in self.card_kind if card is not None else ():  # cards may lie on each other in a circle
             cell = state.cells[self.layout.base["location"] + card]

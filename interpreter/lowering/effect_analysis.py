@@ -18,8 +18,7 @@ ALIKE = (TokenHolderType | StockType, CardHolderType)
 """Interchangeable forms of holders."""
 Reads = Mapping[str, frozenset[int]]
 """For each group that is read, the parameters that each identify the owner of the cells. A parameter whose *parts* are
-the cells, as places are of a node, is stored as its complement (``~0`` for the first).
-"""
+the cells, as places are of a node, is stored as its complement (``~0`` for the first)."""
 ANYONE: frozenset[int] = frozenset()
 """Cells of this group are read, of any owner."""
 

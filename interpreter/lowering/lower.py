@@ -56,8 +56,7 @@ class Forks(Struct, frozen=True):
 
 
 class Advances(Struct, frozen=True):
-    """The head of a `for each`: the next item that passes the test goes to ``body``; without one, continue at
-    ``after``."""
+    """The head of a `for each`: the next item that passes the test goes to ``body``; without one, go to ``after``."""
 
     loop: core.Iterate
     body: int
@@ -212,8 +211,6 @@ def set_by(node: object) -> Iterator[tuple[int, Type]]:
             yield bind, value.type
         case Calls(call, into):
             yield into, call.type
-        case _:
-            pass
 
 
 def lower(model: Model, reach: Reach, known: Program | None = None) -> Program:
@@ -285,8 +282,7 @@ class Lowering:
             steps.append(core.SetLocal(index, argument, span=argument.span))
             values.append(core.Local(index, "", type=argument.type, span=argument.span))
         steps.append(replace(step, arguments=tuple(values)))
-        for trigger in triggers:
-            steps.append(self._trigger(trigger.name, tuple(values), step.span))
+        steps.extend(self._trigger(trigger.name, tuple(values), step.span) for trigger in triggers)
         return tuple(steps)
 
     def _trigger(self, name: str, values: tuple[core.Expression, ...], span: Span) -> core.Step:

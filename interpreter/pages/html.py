@@ -262,8 +262,7 @@ def _table(table: elements.Grid) -> str:
 
 
 def _figures(table: elements.Grid) -> dict[int, list[float]]:
-    """Return the absolute values of the columns of a sortable table that consist of values; those without a number
-    are 0."""
+    """Return the absolute values (0 for those without a number) of the columns of values of a sortable table."""
     found = {}
     for column, head in enumerate(table.columns if table.sortable else ()):
         cells = [row[column] for row in table.rows]

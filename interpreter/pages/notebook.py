@@ -42,8 +42,7 @@ def register(shell: Shell) -> None:
 
 
 def game_cell(game: Game, player: int | None = None) -> str:
-    """Render a game as HTML: boards, the graph with its pieces, and the decision. ``player`` limits it to the view of a
-    seat."""
+    """Render a game as HTML, all of it or as a ``player`` sees it: boards, the graph with pieces, the decision."""
     return notebook_cell([*_state(game, player), *_asked(game, player)])
 
 

@@ -250,8 +250,7 @@ class Book(Teller):
         return Section(f"table-{table.name}", self.heading("tables", table.name), blocks)
 
     def _topics_with(self, lead: str, is_sought: Callable[[object], bool]) -> list[Paragraph]:
-        """Return a sentence with links to the rules in which a node passes a test, in the order of play; none without
-        such rules."""
+        """Return a sentence with links to the rules with a node that passes a test, if any, in the order of play."""
         topics = (topic for topics in self.places.values() for topic in topics)
         links = [self.link(topic) for topic in topics if any(map(is_sought, nodes_of(self.model, topic)))]
         return [Paragraph((lead, *joined(links), "."))] if links else []

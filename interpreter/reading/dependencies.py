@@ -19,6 +19,8 @@ from interpreter.base.lazy import Scoped
 from interpreter.reading.unsaved_files import unsaved_bytes
 
 __all__ = [
+    "PAUSE",
+    "SETTLED",
     "Evidence",
     "at_one_moment",
     "digest",
@@ -38,6 +40,8 @@ P = ParamSpec("P")
 K = TypeVar("K")
 T = TypeVar("T")
 
+PAUSE, SETTLED = 0.1, 0.03
+"""Seconds between two looks at files, and those without a change after which a file counts as completely written."""
 MOST_BYTES = 8 * 1024 * 1024
 """Larger files, of which at most the beginning is read, are identified by size and modification time."""
 
@@ -48,8 +52,7 @@ def digest(data: bytes) -> str:
 
 
 class Evidence:
-    """Recorded accesses, as (what, path), each with the result. ``steady`` is false if a repeated access had another
-    result."""
+    """Accesses as (what, path), each with its result. ``steady`` is false if a repeated one had another result."""
 
     def __init__(self, found: dict[tuple[str, str], str] | None = None) -> None:
         self.found = found or {}

@@ -61,10 +61,8 @@ def misfits(kind: str, document: Mapping, text: str) -> list[Diagnostic]:
 
 def check_schema(kind: str, document: Mapping) -> list[Diagnostic]:
     """Return the violations of the schema of a kind."""
-    violations: list[Diagnostic] = []
-    for error in _validator(kind).iter_errors(plain(document)):
-        violations.extend(_worded(error, _Place(document)))
-    return unique(violations)
+    errors = _validator(kind).iter_errors(plain(document))
+    return unique(violation for error in errors for violation in _worded(error, _Place(document)))
 
 
 @cache
@@ -128,8 +126,7 @@ class _Place(Struct, frozen=True):
         return self.value.span
 
     def outside(self, unknown: Container[str]) -> dict[str, Remedy]:
-        """Return the unknown keys that stand below a key without a value, each with the remedy that indents all of them
-        there."""
+        """Return the unknown keys below a key without a value, each with the remedy that indents all of them there."""
         found, above = dict[str, Remedy](), None
         entries = self.value.entries if isinstance(self.value, Mapping) else ()
         for is_unknown, group in groupby(entries, key=lambda entry: entry.key.text in unknown):

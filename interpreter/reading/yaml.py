@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 from unicodedata import normalize
 
-from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.diagnostics import Diagnostic, Note, RefusedError
 from interpreter.base.lazy import Scoped
 from interpreter.base.remedies import Edit, edited, remove, write
 from interpreter.base.source import Excerpt, SourceFile, Span
@@ -168,14 +168,6 @@ _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})")
 _STYLES: dict[str | None, Style] = {"'": "quoted", '"': "quoted", "|": "literal", ">": "folded"}
 
 
-class _Refused(Exception):
-    """Raised to stop reading at an error that makes the rest ambiguous."""
-
-    def __init__(self, diagnostic: Diagnostic) -> None:
-        self.diagnostic = diagnostic
-        super().__init__(diagnostic.message)
-
-
 @dataclass(slots=True)
 class _Open:
     """A collection that is not complete yet. The ``values`` of a mapping are alternating keys and values."""
@@ -235,7 +227,7 @@ class _Reader:
 
         try:
             self._read_events()
-        except _Refused as refused:
+        except RefusedError as refused:
             return None, [*self.diagnostics, refused.diagnostic]
         except yaml.YAMLError as error:
             return None, [*self.diagnostics, syntax_error(self.file, error, *self._opened())]
@@ -276,7 +268,7 @@ class _Reader:
                 if documents > 1:
                     span = self.file.at(offset_of(event.start_mark), 3)
                     message = "a second document starts here, want one in a file"
-                    raise _Refused(Diagnostic("E008", message, span, help=remove(span, "remove the line")))
+                    raise RefusedError(Diagnostic("E008", message, span, help=remove(span, "remove the line")))
 
     def _scalar(self, event: yaml.ScalarEvent) -> None:
         start, end = self._content(event), offset_of(event.end_mark)
@@ -296,7 +288,7 @@ class _Reader:
     def _start(self, event: yaml.CollectionStartEvent, mapping: bool) -> None:
         start = self._content(event)
         if len(self.open) >= MAX_DEPTH:
-            raise _Refused(self._too_deep(start))
+            raise RefusedError(self._too_deep(start))
         self.open.append(_Open(start, mapping, bool(event.flow_style), event.anchor))
 
     def _end(self, event: yaml.CollectionEndEvent) -> None:
@@ -334,15 +326,15 @@ class _Reader:
         span = Span(self.file, offset_of(event.start_mark), offset_of(event.end_mark))
         anchored = self.anchors.get(name)
         if any(this.anchor == name for this in self.open):
-            raise _Refused(Diagnostic("E009", f"alias `*{name}` is inside its own anchor `&{name}`", span))
+            raise RefusedError(Diagnostic("E009", f"alias `*{name}` is inside its own anchor `&{name}`", span))
         if anchored is None:
             place = self.file.text.find(f"&{name}")
             notes = (Note("this is within a text", self.file.at(place, len(name) + 1)),) if place >= 0 else ()
             message = f"unknown alias `*{name}`, want an anchor `&{name}` before it"
-            raise _Refused(Diagnostic("E009", message, span, notes, write(span, f'"{span.text}"', _ALIAS)))
+            raise RefusedError(Diagnostic("E009", message, span, notes, write(span, f'"{span.text}"', _ALIAS)))
         value, size, height = anchored
         if len(self.open) + height - 1 > MAX_DEPTH:
-            raise _Refused(self._too_deep(span.start))
+            raise RefusedError(self._too_deep(span.start))
         self._place(value, size, height, None, span)
 
     def _place(self, value: Value, size: int, height: int, anchor: str | None, at: Span | None = None) -> None:
@@ -350,7 +342,7 @@ class _Reader:
         self.count += size if at or isinstance(value, Scalar) else 1
         if self.count > MAX_VALUES:
             message = f"the file expands to more than {MAX_VALUES} values, want fewer"
-            raise _Refused(Diagnostic("E010", message, at or self.file.at(value.span.start)))
+            raise RefusedError(Diagnostic("E010", message, at or self.file.at(value.span.start)))
         if anchor:
             self.anchors[anchor] = value, size, height
         if not self.open:

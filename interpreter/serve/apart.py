@@ -53,8 +53,7 @@ _rules: WeakValueDictionary[str, Ruleset] = WeakValueDictionary()
 
 
 def shared(ruleset: Ruleset) -> Ruleset:
-    """Return the cached object for the same ruleset, so that tables share its machines and initial states, which are
-    large."""
+    """Return the cached object for the same ruleset: tables then share its machines and large initial states."""
     key = ruleset.source
     return ruleset if key is None else _rules.setdefault(key, ruleset)
 
@@ -209,8 +208,7 @@ def _searched(asked: Asked, share: float, end: float) -> Choice | None:
 
 
 async def programmed(asked: Asked) -> Choice | None:
-    """Return the choice of a program at a table. A table stays in one process, which keeps the program running between
-    its choices."""
+    """Return the choice of a program at a table, which stays in one process that keeps the program running."""
     pool = f"{asked.spec} {crc32(asked.table[0].encode()) % WORKERS}"
     return await apart(_programmed, asked, pool=pool, workers=1)
 

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from interpreter.base.plain_data import grouped
 from interpreter.serve.limits import client_of
 
 __all__ = ["Connection", "configured"]
@@ -59,11 +60,8 @@ class Connection(H11Protocol):
 
     def _make_room(self) -> None:
         """Close connections that have waited longest, of the peer that has most of those that wait."""
-        waiting: dict[str, list[Connection]] = {}
-        for each in self.connections:
-            if isinstance(each, Connection) and each.waits_for:
-                waiting.setdefault(each.peer, []).append(each)
-        most: list[Connection] = max(waiting.values(), key=len)
+        others = (each for each in self.connections if isinstance(each, Connection))
+        most = max(grouped((each.peer, each) for each in others if each.waits_for).values(), key=len)
         for each in sorted(most, key=lambda each: each.since)[: 1 + len(most) // 8]:
             each.close()
 

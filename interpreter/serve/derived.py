@@ -14,7 +14,7 @@ from interpreter.base.source import SourceFile, Span
 from interpreter.engine.queries import typed_expression
 from interpreter.language.core import Expression
 from interpreter.language.model import Group, Model, Panel, PanelForm, PanelPlace
-from interpreter.language.scope import Frame
+from interpreter.language.scope import frame_of
 from interpreter.language.types import SEAT, CardHolderType, TokenHolderType, TrackType, Type
 
 __all__ = ["panels_of"]
@@ -107,11 +107,8 @@ def _columns(
 
 def _checked(model: Model, text: str, locals_: dict[str, Type]) -> Expression | None:
     """Return an expression, None if it has errors."""
-    frame = Frame()
-    for name, type_ in locals_.items():
-        frame.add(name, type_)
     with suppress(RulesetError):
-        return typed_expression(model, text, frame)
+        return typed_expression(model, text, frame_of(locals_.items()))
     return None
 
 

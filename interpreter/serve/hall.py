@@ -463,8 +463,7 @@ class Hall:
         return token
 
     async def join(self, live: Live, seat: int, name: str) -> str:
-        """Let a spectator of a table that gathers, or that the lobby lists, take the first open seat; return its
-        token."""
+        """Let a spectator of a table that gathers, or is listed, take the first open seat; return its token."""
         if seat != PUBLIC:
             raise Refused("You have a seat.")
         if not (live.gathers or live.kept.open):

@@ -527,8 +527,7 @@ class Live:
         return replace(orders, answers={name: a for name, a in held.items() if a.round == now})
 
     async def order(self, seat: int, change: Callable[[Orders], Orders]) -> None:
-        """Change the standing orders of a seat. Others see nothing of it. Raises :class:`Refused` if the seat was
-        given away."""
+        """Change the standing orders of a seat, unseen by others. Raises :class:`Refused` if it was given away."""
         token = self.kept.seats[seat].token
         async with self.lock:
             if self.kept.seats[seat].token != token:
@@ -720,8 +719,7 @@ class Live:
             return decision.options[0].as_dict() if decision is not None else None
 
     async def hint(self, seat: int) -> Choice | None:
-        """Return the choice of the best bot, which sees only what the seat sees. Raises :class:`Refused` if there is
-        none in time."""
+        """Return the choice of the best bot on what the seat sees. Raises :class:`Refused` if there is none in time."""
         spec = adviser(self.ruleset)
         if not spec.startswith(_SLOW):
             return self._choice_of(self._made(seat, spec), seat)

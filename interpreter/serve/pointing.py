@@ -68,8 +68,7 @@ class Thing(Struct, frozen=True):
 
 @dataclass
 class Unfinished:
-    """An unfinished choice: the number of an alternative, and the values that the user picked, by slot number and in
-    order."""
+    """An unfinished choice: the number of an alternative, and the picked values by slot number, in order."""
 
     option: int | None = None
     picks: dict[int, Value] = field(default_factory=dict)

@@ -13,17 +13,13 @@ from interpreter.base.diagnostics import RulesetError
 from interpreter.base.plain_data import grouped
 from interpreter.engine.game import Ruleset
 from interpreter.loading.load import load
-from interpreter.reading.dependencies import marks_of, noted
+from interpreter.reading.dependencies import PAUSE, SETTLED, marks_of, noted
 from interpreter.serve.archive import StoreError
 from interpreter.serve.hall import Hall, errors_of
 from interpreter.serve.live import Live
 
 __all__ = ["Watch"]
 
-PAUSE = 0.1
-"""Polling interval in seconds."""
-SETTLED = 0.03
-"""Seconds without a further change after which a file counts as completely written."""
 Key = tuple[str, tuple[str, ...]]
 """A ruleset with overlays."""
 Marks = dict[str, tuple[int, int] | None]

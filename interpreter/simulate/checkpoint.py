@@ -165,7 +165,7 @@ def _game(line: str) -> Row | Unfinished | None:
     """Return the game in a line; None if the line is truncated or damaged, so that it is played again."""
     with suppress(msgspec.MsgspecError, RecursionError):
         data = msgspec.json.decode(line, type=_Line)
-        return Row.from_dict(data["row"], data["seconds"])
+        return msgspec.convert({**data["row"], "seconds": data["seconds"]}, Row)
     with suppress(msgspec.MsgspecError, RecursionError):
         return msgspec.json.decode(line, type=Unfinished)
     return None

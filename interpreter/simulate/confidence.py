@@ -18,8 +18,7 @@ _FEW = 40
 
 
 def share_interval(share: float, count: int) -> tuple[float, float]:
-    """Return Wilson's interval of a share of ``count`` games. It stays within 0 and 1, even for few games or rare
-    events."""
+    """Return Wilson's interval of a share of ``count`` games, within 0 and 1 even for few games or rare events."""
     z = NORMAL_95 * NORMAL_95 / count
     centre = (share + z / 2) / (1 + z)
     reach = NORMAL_95 / (1 + z) * sqrt(share * (1 - share) / count + z / (4 * count))

@@ -35,8 +35,7 @@ __all__ = ["Decoder", "Head", "Packed", "Taken", "reading", "taken", "taking"]
 Head = tuple[int, str, int, tuple[object, ...]]
 """Subject of a sum: the kind, the measure, the round, and the thing. In a table whose things belong to seats, the round
 is 0 without a result, 1 if the seat has lost, and one more than the number of winners if it has won; the thing has its
-seat only if the measure sums.
-"""
+seat only if the measure sums."""
 
 
 class Taken(Struct, frozen=True, gc=False):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Siz
 from time import process_time
 from typing import TypeVar
 
-from msgspec import Struct, convert, to_builtins
+from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from interpreter.base.cycles import no_search
@@ -52,10 +52,6 @@ class Row(Struct, frozen=True, rename={"free": "free_decisions", "taken": "measu
         return data
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, object], seconds: float) -> Row:
-        return convert({**data, "seconds": seconds}, cls)
-
-    @classmethod
     def of(cls, match: Match, seed: int, free: int = 0, seconds: float = 0.0) -> Row:
         """Return the row of a match that is over."""
         result = match.game.result
@@ -63,8 +59,7 @@ class Row(Struct, frozen=True, rename={"free": "free_decisions", "taken": "measu
         return cls(seed, match.decisions, free, match.game.round, seconds, places, keys, taken(match.game))
 
     def counts(self, seat: int) -> bool:
-        """Return whether a seat can win, which a seat played by the rules may not. True for all seats of an unfinished
-        game."""
+        """Return whether a seat can win; one that the rules play may not. True for all seats of an unfinished game."""
         return not self.places or bool(self.places[seat])
 
     def share(self, seat: int) -> float:

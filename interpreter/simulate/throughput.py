@@ -235,8 +235,7 @@ class Subject:
 
     def fresh(self) -> tuple[float, float]:
         """Measure, in a new process without cache, the seconds to import the package and load the ruleset, and the
-        bytes of a game.
-        """
+        bytes of a game."""
         path = os.pathsep.join([str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])])
         table = json.dumps([self.players, self.settings])
         command = [sys.executable, "-P", "-c", FRESH, self.name, table, self.policy, *self.overlays]
@@ -247,8 +246,7 @@ class Subject:
 
 
 def held(ruleset: Ruleset, players: int, policy: str, settings: Mapping[str, object] | None = None) -> int:
-    """Measure the peak memory of a game with its log, in bytes. Plays a game first to exclude what all games of a table
-    share."""
+    """Measure the peak bytes of a game with its log, after a first game that makes what all of a table share."""
     bots = bots_of(policy, ruleset, players)
     whole = WholeGames(ruleset, bots)
     whole.ruleset.table(players, whole.ruleset.settings(settings or {})).runner.patience = 0

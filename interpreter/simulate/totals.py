@@ -47,8 +47,7 @@ class SpreadData(Interval):
 
 
 class Spread:
-    """Spread of a number: occurrences (``times``), ``count`` of values, their sum, that of their squares, minimum and
-    maximum."""
+    """Spread of a number: occurrences (``times``), ``count`` of values, sums of them and their squares, extremes."""
 
     __slots__ = ("count", "least", "most", "squares", "times", "total")
 

@@ -56,8 +56,7 @@ class Job(Protocol[Given, R]):
     """Work as a worker gets it: small, and hashable, so that it is prepared once."""
 
     def work(self, given: Given | None = None, /) -> Work[R]:
-        """Prepare the work with what is loaded already; a worker loads it first, and raises :class:`WorkersLost` if it
-        cannot."""
+        """Prepare the work with what is loaded, or load it; raises :class:`WorkersLost` if a worker cannot."""
 
     def __hash__(self) -> int: ...
 

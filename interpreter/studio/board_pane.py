@@ -110,8 +110,7 @@ def _scale(points: Sequence[Point], centres: Sequence[Point]) -> float:
 
 
 def _moved(panes: Panes, asked: Asked, moved: Moved) -> tuple[str, str]:
-    """Return the name of the file with a node, and its text with other coordinates in its line. Raises
-    :class:`Refused`."""
+    """Return the name of the file with a node, and its text with other coordinates. Raises :class:`Refused`."""
     loaded = panes.load(asked)
     board, entry = _board(panes, loaded, asked), loaded.ruleset.composition.single("nodes")
     table = printed(entry.value, lambda _: None) if entry is not None else None

@@ -48,8 +48,7 @@ def _install(files: Mapping[str, bytes]) -> None:
     for folder in {os.path.dirname(name) for name in files}:
         os.makedirs(folder, exist_ok=True)
     for name, data in files.items():
-        with open(name, "wb") as file:
-            file.write(data)
+        Path(name).write_bytes(data)
         os.utime(name, (0, 0))
     sys.path.insert(0, LIBRARY)
     os.environ["REGELWERK_CACHE"] = CACHE

@@ -13,8 +13,8 @@ import re
 import secrets
 import tempfile
 from base64 import urlsafe_b64encode
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from hmac import compare_digest
 from itertools import groupby
@@ -74,12 +74,6 @@ def application(
     machine. With a key, it answers only browsers that have opened an address with ``?key=KEY``. ``before`` runs in the
     background as long as the application."""
     site = _Site(workbench, hall)
-
-    @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with running(hall, *before):
-            yield
-
     app = Starlette(
         routes=[
             Route("/", site.shell),
@@ -104,7 +98,7 @@ def application(
         exception_handlers=dict.fromkeys(
             (HTTPException, Refused, RefusedRename, RulesetError, ClientDisconnect, Exception), _failed
         ),
-        lifespan=lifespan,
+        lifespan=lambda _: running(hall, *before),
     )
     guarded = Guard(GZipMiddleware(app, compresslevel=6), names, lambda path: MOST_BYTES)
     return _Locked(guarded, key) if key else guarded

@@ -269,8 +269,7 @@ class Workbench:
         return [self.root / name for name in self.files() if not name.endswith(".csv")]
 
     def _documents(self, shelf: Shelf) -> Iterator[tuple[Document, bool]]:
-        """Yield the rulesets at hand, each with True for own ones, which may lie anywhere below the folder and come
-        first."""
+        """Yield the rulesets at hand, own ones (True) first, which may lie anywhere below the folder."""
         own = [document for path in self._paths() if (document := shelf.read_path(path)[0]) is not None]
         own = [*(each for each in own if each.kind == "ruleset"), *shelf.documents("ruleset", shelf.made)]
         known: dict[str, Document] = {}

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from interpreter.base.diagnostics import few, unique
 from interpreter.base.plurals import counted
 from interpreter.cli import options, progress
+from interpreter.cli.failures import wrong_use
 from interpreter.cli.output import as_json, notice, say, say_lines, styled
 
 if TYPE_CHECKING:
@@ -106,10 +107,8 @@ def _record(request: options.Request, path: Path | None, name: str | None) -> No
     if path is not None:
         options.can_be_written(path)
     setup = request.setup()
-    try:
+    with wrong_use():
         overlays = stacked(setup.ruleset, request.overlays)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
     if request.seed is None:
         notice(f"seed {setup.seed}")
     with redirect_stdout(sys.stderr):
