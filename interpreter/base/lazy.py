@@ -27,12 +27,12 @@ class Lazy(dict[K, V]):
 
 
 class Once:
-    """Something with everything that was found in it. It has attributes, and these are its own."""
+    """Something that keeps what was found in it, in its ``__dict__``, as long as it lives. A copy begins anew."""
 
     __slots__ = ()
 
     def once(self, find: Callable[Concatenate[Self, P], V], *given: P.args, **named: P.kwargs) -> V:
-        """Return what a function finds in this, found only once for the same further arguments."""
+        """Return what this very function finds in this, found only once for the same further arguments."""
         found = self.__dict__.setdefault("_found", {})
         if (key := (find, given, *named.items())) not in found:
             found[key] = find(self, *given, **named)

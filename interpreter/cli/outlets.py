@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["CHANNELS"]
 
 _RENDERED: dict[tuple[int, str, str], tuple[object, str]] = {}
-"""Pieces of pages with their data, which are not rendered again for another game with equal data."""
+"""Pieces of pages by seat, language and name, with their data: they are not rendered again for another game with equal
+data. Those that differ in a type alone, as 1 and true, count as equal."""
 EXPLAINED = 3
 """Number of options that are explained."""
 

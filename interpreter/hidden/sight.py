@@ -237,7 +237,7 @@ class Sight:
         """Compile an expression for evaluation over the state as a player sees it. The open back of a hidden top card
         is visible: its rule, applied to the ``first`` of the zone, becomes a constant."""
         expressions = self.machine.expressions
-        if player is None or not self._asks_for_backs(tree):
+        if player is None or not self._backs or not self._asks_for_backs(tree):
             return expressions.closure(tree)
 
         def opened(node: object) -> object:

@@ -344,7 +344,8 @@ def changes(record: Record) -> tuple[tuple[int, Value], ...]:
     sort = record[0]
     if sort in (NOTE, CHOICE):
         return ()
-    return tuple(zip(record[-2:3:-2] if sort == MARK else record[-2:1:-2], record[::-2], strict=False))
+    cells = record[-2:3:-2] if sort == MARK else record[-2:1:-2]  # from the last to the head of the record
+    return tuple(zip(cells, record[::-2], strict=False))
 
 
 def has_ended(record: Sequence[Value]) -> bool:

@@ -70,9 +70,9 @@ def make(
 
 
 def _seated(space: Space, bots: Mapping[int, str]) -> dict[int, Bot]:
-    if len(bots) == space.players:
-        raise ValueError("bots: every seat has a bot; leave at least one seat free")
     named = {checked_seat(seat, space.players, "bots: "): name for seat, name in bots.items()}
+    if len(named) == space.players:
+        raise ValueError("bots: every seat has a bot; leave at least one seat free")
     return {seat: bots_of(name, space.ruleset, space.players)[seat] for seat, name in named.items()}
 
 
@@ -230,7 +230,7 @@ class Games:
 
     def observe(self, game: int, seat: int) -> list[int]:
         """Return the observation of any seat in a game. Raises :class:`ValueError` if there is no such seat."""
-        return self.space.observe(self.rows[game].game, checked_seat(seat, self.space.seats))
+        return self.space.observe(self.rows[self._rows[game]].game, checked_seat(seat, self.space.seats))
 
     def state(self, game: int) -> State:
         """Return a copy of the state of a game, without its log."""

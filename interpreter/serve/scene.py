@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 
 from msgspec.structs import replace
 
+from interpreter.base.lazy import Lazy
 from interpreter.base.plurals import titled
 from interpreter.drawing.board import Drawn, card_in, drawn_on, on_node
 from interpreter.drawing.colours import SEATS, card_colours, colours_for, darker, ink_on, member_colour, members_of
@@ -275,7 +276,7 @@ class Scene:
 
     def printed(self, card: int, name: str) -> Value:
         """Return an attribute of a card: that of its version in play."""
-        return self._known(_attribute(self.model, self.model.cards[card].kind, name), _locals(1, card))
+        return self._known(_attributes(self.model)[self.model.cards[card].kind, name], _locals(1, card))
 
     def _text(self, card: int, name: str) -> str:
         kind = self.model.cards[card].kind
@@ -585,12 +586,17 @@ def _printed(model: Model, language: str) -> dict[tuple[str, str], dict[int, str
     return {key: {} for key, look in found.items() if look is not None and is_printed(look.parts)}
 
 
-@lru_cache(maxsize=1_000)
-def _attribute(model: Model, kind: str, name: str) -> core.Expression:
-    """Return the tree of an attribute of a card, one object for all cards: its closure is kept."""
-    declared = model.card_kinds[kind]
-    static = core.Static(f"{kind}.{name}", core.Local(0, "card", type=CardType(kind)), type=declared.attributes[name])
-    return versioned(static, declared.versions.get(name, {}))
+@lru_cache(maxsize=64)
+def _attributes(model: Model) -> Lazy[tuple[str, str], core.Expression]:
+    """Return the trees of the attributes of cards by kind and name, one object for all cards: its closure is kept."""
+
+    def made(key: tuple[str, str]) -> core.Expression:
+        declared = model.card_kinds[key[0]]
+        type_ = declared.attributes[key[1]]
+        static = core.Static(".".join(key), core.Local(0, "card", type=CardType(key[0])), type=type_)
+        return versioned(static, declared.versions.get(key[1], {}))
+
+    return Lazy(made)
 
 
 def _look(model: Model, language: str, kind: str, name: str) -> Phrase | None:

@@ -13,7 +13,7 @@ from interpreter.compiler.codegen.module_builder import ModuleBuilder
 from interpreter.compiler.passes import PASSES
 from interpreter.compiler.wasm.assemble import built
 from interpreter.compiler.wasm.emit import text_of
-from tests.small import loaded, write
+from tests.small import FAMILY, loaded, write
 
 BEFORE = "before"
 
@@ -21,8 +21,8 @@ BEFORE = "before"
 class Functions:
     """The functions of a small game before and after each pass."""
 
-    def __init__(self, folder: Path, act: str, rules: str) -> None:
-        ruleset = loaded(write(folder, act, textwrap.dedent(rules)))
+    def __init__(self, folder: Path, act: str, rules: str, family: str = FAMILY) -> None:
+        ruleset = loaded(write(folder, act, textwrap.dedent(rules), family=family))
         machine = ruleset.table(2, ruleset.settings({})).machine
         builder = ModuleBuilder(machine)
         self.first = builder.memory.end
@@ -220,6 +220,40 @@ def test_what_is_known_of_a_node_stays_when_places_of_others_change(tmp_path: Pa
         )
     """)
     assert "(call $touch_all" in it.text("memoise", "s.act_0_2"), "a change of the amount concerns all"
+
+
+def test_what_is_known_of_a_node_that_may_be_none_has_no_row_by_node(tmp_path: Path) -> None:
+    act = """
+    choose act by seats[0]:
+      grow number in 1 .. 3:
+        amount = number
+        row = take(9, row + [free(none)])
+    """
+    rules = """
+    free(spot) -> int: (count(p in spot.places where p.price > 0 and p.piece == none) if spot != none else 0) + amount
+    """
+    ruleset = loaded(write(tmp_path, act, rules, family=FAMILY.replace("t: town,", 't: town, spot: "town?",')))
+    runner = ruleset.table(2, ruleset.settings({})).runner
+    assert runner.compile() is not None
+    game = ruleset.new_game(2)
+    for number in (0, 2, 1):
+        assert game.decision is not None
+        game.apply(game.decision.options[number])
+    assert game.state.cells[game.machine.constants.layout.base["row"]] == (1, 3, 2)
+    assert (runner.bailouts, game.table.runner) == (0, runner)
+
+
+def test_searches_within_searches_do_not_multiply(tmp_path: Path) -> None:
+    family = FAMILY.replace("price\n      1\n", "price\n      1\n      2\n      3\n")
+
+    def size(depth: int) -> int:
+        test = "t.colour == red"
+        for number in range(depth):
+            test = f"any(p{number} in t.places where p{number}.price > {number} or {test})"
+        it = Functions(tmp_path, "amount = count(t in town where free(t))", f"free(t) -> bool: {test}", family)
+        return len(it.text(BEFORE, "f.free_0").split())
+
+    assert size(8) < 3 * size(4)
 
 
 def test_a_function_without_loops_is_not_charged(tmp_path: Path) -> None:

@@ -43,8 +43,12 @@ def same(left: Games, right: Games) -> None:
 @pytest.mark.parametrize("plain", [False, True], ids=["module", "plain"])
 @pytest.mark.parametrize("seat", [-1, 3, 33])
 def test_only_seats_of_the_table_see_a_game(seat: int, plain: bool) -> None:
+    games = make("goofspiel", 3, 2, plain=plain)
     with pytest.raises(ValueError, match=f"there is no seat {seat}; the seats are 0 to 2"):
-        make("goofspiel", 3, 1, plain=plain).observe(0, seat)
+        games.observe(0, seat)
+    with pytest.raises(IndexError):
+        games.observe(2, 0)
+    assert games.observe(-1, 0) == games.observe(1, 0)
 
 
 @pytest.mark.slow
@@ -257,6 +261,7 @@ class TestNumbering:
     [
         ({"n": 0}, "at least one game"),
         ({"bots": {4: "random"}}, "there is no seat 4"),
+        ({"bots": {1: "random", 4: "random"}}, "there is no seat 4"),
         ({"bots": {0: "random", 1: "random"}}, "every seat has a bot"),
         ({"bots": {0: "nobody"}}, "unknown bot `nobody`"),
         ({"players": 99}, "players"),

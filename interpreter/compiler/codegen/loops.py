@@ -27,7 +27,7 @@ from interpreter.plain.evaluate import MAXIMUM_ITEMS
 __all__ = ["Each", "Loops", "Source"]
 
 NUMBER = ops.Constant(0, "i64")
-FEW = 3
+MOST_UNROLLED = 3
 """Maximum length of a list that is searched without a loop."""
 
 Each = Callable[[ops.Var], None]
@@ -48,6 +48,9 @@ class Source(Struct, frozen=True):
 
 class Loops(KeptForms, ABC):
     """Builds loops."""
+
+    unrolls = False
+    """Whether a search without a loop is being built: inside, each would multiply the code."""
 
     @abstractmethod
     def value(self, node: core.Expression, expected: Type | None = None) -> ops.Value:
@@ -135,16 +138,18 @@ class Loops(KeptForms, ABC):
 
     def _run(self, attribute: str, of: core.Expression, length: int, item: Type, stops: bool) -> Source:
         """Count through constants that follow each other, such as the places of a node. A few that are searched need
-        no loop; where a list is made of them, the loop tells `memoise` what that costs."""
+        no loop. Where a list is made of them, `memoise` would take the code without a loop for cheap."""
         firsts = [row[0] for row in self.constants.statics[attribute]]
         table = self.memory.table(f"first of {attribute}", firsts, item)
         first = self.kept(ops.read(self.value(of) * WORD, table, self.shapes.rep(item)), "first")
 
         def each(body: Each) -> None:
+            self.unrolls = True
             for number in range(length):
                 body(self._item(first + number))
+            self.unrolls = False
 
-        if stops and length <= FEW:
+        if stops and length <= MOST_UNROLLED and not self.unrolls:
             return Source(item, ops.Constant(length), each)
         return self.stepped(item, ops.Constant(length), first, lambda at: at < self.kept(first + length, "end"))
 

@@ -47,19 +47,14 @@ AT = ops.Var("entry", "i32")
 
 
 class Table(Struct, frozen=True):
-    """The memo table of one function: ``row`` is the parameter that selects a row by seat, ``part`` the one whose parts
-    are the cells that it reads."""
+    """The memo table of one function: ``row`` is the parameter that selects a row by seat, ``whole`` the complement of
+    the one whose parts are the cells that it reads."""
 
     function: ops.Function
     memo: ops.Memo
     row: int | None
-    part: int | None
+    whole: int | None
     entries: int
-
-    @property
-    def whole(self) -> int | None:
-        """The complement of ``part``, as reads have it."""
-        return ~self.part if self.part is not None else None
 
 
 def memoise(functions: Functions, context: Context) -> Functions:
@@ -68,16 +63,16 @@ def memoise(functions: Functions, context: Context) -> Functions:
     tables = _chosen(functions, context)
     reading = [table for table in tables if table.memo.reads]
     rows = [table for table in reading if table.row is not None][:MOST_FUNCTIONS]
-    parts = [table for table in reading if table.part is not None][:MOST_FUNCTIONS]
-    alone = [table for table in reading if table.row is None and table.part is None][:MOST_FUNCTIONS]
+    parts = [table for table in reading if table.whole is not None][:MOST_FUNCTIONS]
+    alone = [table for table in reading if table.row is None and table.whole is None][:MOST_FUNCTIONS]
     dirty = context.dirty = context.memory.reserve_long(context.seats + 1)
     dirty_parts = context.dirty_parts = context.memory.reserve_long(context.wholes)
     context.touched = {group: _touched(group, rows, parts, alone) for group in context.memory.groups}
-    kinds = (rows, dirty, context.seats), (parts, dirty_parts, context.wholes), (alone, dirty + LONG * context.seats, 1)
+    shared = dirty + LONG * context.seats
     dimensions = [
-        (table, _dimension(table, at, bit, number, context))
-        for some, at, number in kinds
-        for bit, table in enumerate(some)
+        *((table, _dimension(table, dirty, bit, context.seats, context)) for bit, table in enumerate(rows)),
+        *((table, _dimension(table, dirty_parts, bit, context.wholes, context)) for bit, table in enumerate(parts)),
+        *((table, _dimension(table, shared, bit, 1, context)) for bit, table in enumerate(alone)),
     ]
     for table, dimension in (*dimensions, *((table, None) for table in tables if not table.memo.reads)):
         memoised = _Memoised(table, dimension, context).functions()
@@ -123,9 +118,9 @@ def _table(function: ops.Function, memo: ops.Memo) -> Table | None:
 
     seats = [number for number, key in enumerate(memo.keys) if key.is_seat and groups_of(number)]
     row = max(seats, key=groups_of, default=None)
-    wholes = [number for number in range(len(memo.keys)) if groups_of(~number)]
-    part = wholes[0] if wholes and row is None else None
-    return Table(function, memo, row, part, entries)
+    wholes = [~number for number, key in enumerate(memo.keys) if key.least == 0 and groups_of(~number)]  # never none
+    whole = wholes[0] if wholes and row is None else None
+    return Table(function, memo, row, whole, entries)
 
 
 # --- changes
@@ -203,7 +198,7 @@ class _Dimension(Struct, frozen=True):
 
 
 def _dimension(table: Table, dirty: int, bit: int, rows: int, context: Context) -> _Dimension:
-    parameter = table.part if table.row is None else table.row
+    parameter = ~table.whole if table.whole is not None else table.row
     index = ZERO if parameter is None else table.function.parameters[parameter]
     return _Dimension(index, rows, dirty, signed(1 << bit), context.memory.reserve(rows))
 

@@ -181,4 +181,5 @@ def _data(data: dict[int, bytes]) -> Iterator[str]:
         segments[start] += bytes(address - end) + part
         end = address + len(part)
     for start, content in segments.items():
-        yield f'(data (i32.const {start}) "{chr(92)}{content.hex(chr(92))}")'
+        if content:
+            yield f'(data (i32.const {start}) "{chr(92)}{content.hex(chr(92))}")'

@@ -31,7 +31,7 @@ class Codec:
         self._groups: dict[str, tuple[list[Value], bytes]] = {}
         self._decoded: dict[str, tuple[bytes, list[Value]]] = {}
         self._last: tuple[bytes, State] = b"", State([])
-        """The state that was decoded last: looking at a state and playing on in turn decodes it again."""
+        """The state that was decoded last, as looking and playing on in turn would decode it again."""
 
     # --- values
 
@@ -127,8 +127,9 @@ class Codec:
     def decode(self, data: bytes | memoryview) -> State:
         """Decode a state. Its log is empty. Unchanged groups of cells reuse their values."""
         data = bytes(data)
-        if data == self._last[0]:
-            return self._last[1].clone()
+        last, state = self._last  # at once: other threads may decode
+        if data == last:
+            return state.clone()
         cells: list[Value] = []
         for name, group in self.memory.groups.items():
             at = group.address - STATE
