@@ -46,6 +46,8 @@ class FunctionBuilder:
         self.locals: dict[int, ops.Var | Slot] = {}
         self.span: Span = NOWHERE
         self._variables = 0
+        self.loops = 0
+        """Number of open loops."""
 
     # --- functions
 
@@ -148,8 +150,10 @@ class FunctionBuilder:
     def repeated(self, name: str, test: ops.Value, *step: ops.Statement) -> Iterator[str]:
         """Repeat the statements inside while the test holds, then ``step``. Yield the label, which breaks the loop."""
         label, span = self.label(name), self.span
+        self.loops += 1
         with self.block() as inner:
             yield label
+        self.loops -= 1
         self.add(ops.While(label, test, tuple(inner), step, span=span))
 
     @contextmanager

@@ -27,8 +27,8 @@ from interpreter.plain.evaluate import MAXIMUM_ITEMS
 __all__ = ["Each", "Loops", "Source"]
 
 NUMBER = ops.Constant(0, "i64")
-MOST_UNROLLED = 3
-"""Maximum length of a list that is searched without a loop."""
+MOST_UNROLLED = 4
+"""Maximum length of a list that is searched in a loop without one of its own."""
 
 Each = Callable[[ops.Var], None]
 Values = Sequence[ops.Value]
@@ -49,7 +49,7 @@ class Source(Struct, frozen=True):
 class Loops(KeptForms, ABC):
     """Builds loops."""
 
-    unrolls = False
+    is_unrolling = False
     """Whether a search without a loop is being built: inside, each would multiply the code."""
 
     @abstractmethod
@@ -137,19 +137,19 @@ class Loops(KeptForms, ABC):
         return self.stepped(SEAT, ops.Constant(seats - 1), ONE, lambda step: step < seats, next_seat)
 
     def _run(self, attribute: str, of: core.Expression, length: int, item: Type, stops: bool) -> Source:
-        """Count through constants that follow each other, such as the places of a node. A few that are searched need
-        no loop. Where a list is made of them, `memoise` would take the code without a loop for cheap."""
+        """Count through constants that follow each other, such as the places of a node. A few that are searched again
+        and again need no loop. Elsewhere `memoise` would take code without a loop for cheap."""
         firsts = [row[0] for row in self.constants.statics[attribute]]
         table = self.memory.table(f"first of {attribute}", firsts, item)
         first = self.kept(ops.read(self.value(of) * WORD, table, self.shapes.rep(item)), "first")
 
         def each(body: Each) -> None:
-            self.unrolls = True
+            self.is_unrolling = True
             for number in range(length):
                 body(self._item(first + number))
-            self.unrolls = False
+            self.is_unrolling = False
 
-        if stops and length <= MOST_UNROLLED and not self.unrolls:
+        if stops and length <= MOST_UNROLLED and self.loops and not self.is_unrolling:
             return Source(item, ops.Constant(length), each)
         return self.stepped(item, ops.Constant(length), first, lambda at: at < self.kept(first + length, "end"))
 
