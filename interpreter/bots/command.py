@@ -46,7 +46,7 @@ class _Program:
         Thread(target=_read, args=(self.process.stdout, self.lines), daemon=True).start()
 
     def ask(self, line: str, seconds: float) -> str | None:
-        """Send a line and return the next one of output; None if the program has ended. Raises :class:`Empty`."""
+        """Send a line and return the next of output; None if the program has ended. Raises :class:`Empty` if late."""
         assert self.process.stdin is not None
         with suppress(OSError):  # it may have ended after a last answer
             self.process.stdin.write(line + "\n")

@@ -297,7 +297,7 @@ class _Unpickler(pickle.Unpickler):
         self._source = source
 
     def find_class(self, module: str, name: str) -> object:
-        """Allow classes of this package and few others: a second line of defence, as entries are trusted already."""
+        """Allow classes of this package and a few others: a second line of defence, as entries are trusted already."""
         if (module, name) == (_source.__module__, _source.__name__):
             return self._source
         if module.startswith("interpreter.") or (module, name) in _OTHERS:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:  # imported where needed: a ruleset from the cache uses neithe
     from interpreter.reading.files import Document, Shelf
     from interpreter.reading.statements import Statement
 
-__all__ = ["Game", "Result", "Ruleset", "places_of"]
+__all__ = ["Game", "Result", "Ruleset", "checked_seat", "places_of"]
 
 _NOW = ("id", "title", "provenance", "own_statements", "players", "model", "program", "warnings")
 _LATE = ("shelf", "document", "composition", "statements")
@@ -692,11 +692,10 @@ class Game:
         return self.table.names.public(value, type_)
 
     def _check_seat(self, player: int | None) -> None:
-        last = len(self.machine.constants.seats) - 1
+        seats = len(self.machine.constants.seats)
         if isinstance(player, bool) or not isinstance(player, int | None):
-            raise TypeError(f"player: got {player!r}, want the number of a seat, 0 to {last}")
-        if player is not None and not 0 <= player <= last:
-            raise ValueError(f"there is no seat {player}; the seats are 0 to {last}")
+            raise TypeError(f"player: got {player!r}, want the number of a seat, 0 to {seats - 1}")
+        checked_seat(player or 0, seats)
 
     # --- saves
 
@@ -711,6 +710,13 @@ class Game:
         """Return the game as JSON text: its beginning, choices and state."""
         decision = self.decision
         return text_of(self.beginning, self.table, self.state, decision.name if decision else None, self.choices)
+
+
+def checked_seat(seat: int, seats: int, what: str = "") -> int:
+    """Return the seat; raise :class:`ValueError`, which begins with ``what``, if there is no such seat."""
+    if not 0 <= seat < seats:
+        raise ValueError(f"{what}there is no seat {seat}; the seats are 0 to {seats - 1}")
+    return seat
 
 
 def _whole(name: str, number: SupportsIndex) -> int:

@@ -47,7 +47,8 @@ def facts_of(tree: object) -> TextFacts:
     """Return the facts of a tree, or of a tuple of trees."""
     facts = TextFacts()
     for node, level in nested(tree):
-        facts.depth = max(facts.depth, level)
+        if level > facts.depth:
+            facts.depth = level
         match node:
             case core.Cell(group):
                 facts.groups.add(group)

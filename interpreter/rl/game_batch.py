@@ -18,7 +18,7 @@ from interpreter.compiler.wasm.driver import LONG
 from interpreter.compiler.wasm.engines import is_available
 from interpreter.compiler.wasm.instance import Trap
 from interpreter.engine.decision import Code
-from interpreter.engine.game import Result, Ruleset
+from interpreter.engine.game import Result, Ruleset, checked_seat
 from interpreter.kernel.chance import Seeded
 from interpreter.kernel.state import State
 from interpreter.lowering.constants import Endless, RuleFailure
@@ -26,7 +26,7 @@ from interpreter.plain.machine import Machine
 from interpreter.play.match import MAXIMUM_DECISIONS, streams_for
 from interpreter.rl.batch_module import Batch, batch_of
 from interpreter.rl.numbering import MOST_LEGAL, Limits
-from interpreter.rl.space import Space, checked_seat, space_of
+from interpreter.rl.space import Space, space_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -30,7 +30,7 @@ from interpreter.language.types import (
 from interpreter.loading.load import load
 from interpreter.rl.numbering import HEAD, HIDDEN, NONE, Actions, Digit, Limits, Part, Vector, positions, width_of
 
-__all__ = ["Entry", "Space", "checked_seat", "loaded", "space_of"]
+__all__ = ["Entry", "Space", "loaded", "space_of"]
 
 
 class Entry(Struct, frozen=True):
@@ -43,13 +43,6 @@ class Entry(Struct, frozen=True):
 def loaded(ruleset: Ruleset | str | Path, overlays: Iterable[str] = ()) -> Ruleset:
     """Return the ruleset, loaded if it is an id or path."""
     return ruleset if isinstance(ruleset, Ruleset) else load(ruleset, overlays)
-
-
-def checked_seat(seat: int, seats: int, what: str = "") -> int:
-    """Return the seat; raise :class:`ValueError`, which begins with ``what``, if there is no such seat."""
-    if not 0 <= seat < seats:
-        raise ValueError(f"{what}there is no seat {seat}; the seats are 0 to {seats - 1}")
-    return seat
 
 
 def space_of(

@@ -12,10 +12,10 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from interpreter.base.plain_data import Json
-from interpreter.engine.game import Ruleset
+from interpreter.engine.game import Ruleset, checked_seat
 from interpreter.rl.game_batch import Games, make
 from interpreter.rl.numbering import Limits
-from interpreter.rl.space import checked_seat, loaded
+from interpreter.rl.space import loaded
 
 __all__ = ["SeatEnv"]
 

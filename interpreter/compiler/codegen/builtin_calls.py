@@ -124,7 +124,7 @@ class Builtins(Cells):
     def _replaced(self, node: core.CallBuiltin) -> ops.Value:
         items, at, item = node.arguments
         whole, place = self.kept(self.value(items)), self.kept(self.value(at))
-        self.fail_if(ops.negated(ops.Binary("lt_u", place, ops.ToNumber(ops.Load(whole)))), "no such item")
+        self.fail_if(ops.Binary("ge_u", place, ops.ToNumber(ops.Load(whole))), "no such item")
         word = self.kept(self.words((item,), (self.shapes.item(node.type),))[0])
         size = self.kept(ops.Load(whole) + 1)
         made = self.kept(self.call("alloc", size))

@@ -94,7 +94,7 @@ class Expressions(Builtins):
                 return ops.read(self.value(of), number * WORD, shapes.rep(node.type))
             case core.Element(of, index):
                 items, at = self.kept(self.value(of)), self.kept(self.value(index))
-                self.fail_if(ops.negated(ops.Binary("lt_u", at, ops.ToNumber(ops.Load(items)))), "no such item")
+                self.fail_if(ops.Binary("ge_u", at, ops.ToNumber(ops.Load(items))), "no such item")
                 return ops.read(items + ops.ToIndex(at) * WORD, WORD, shapes.rep(node.type))
             case core.BagItem(of, kind):
                 bag, member = self.value(of), self.value(kind)
@@ -188,7 +188,7 @@ class Expressions(Builtins):
             return ops.Constant(value.value - keys.start)
         place = self.kept(value - keys.start)
         if not (value.rep == "i32" and keys == self.shapes.values(key.type)):
-            self.fail_if(ops.negated(ops.Binary("lt_u", place, ops.Constant(len(keys), place.rep))), "no such cell")
+            self.fail_if(ops.Binary("ge_u", place, ops.Constant(len(keys), place.rep)), "no such cell")
         return ops.ToIndex(place) if place.rep == "i64" else place
 
     # --- calls
