@@ -410,6 +410,8 @@ def move_cards(pair: Pair) -> bool:
     where = chance.randrange(4)
     if where == 3 and (ZONE_OF[zone] not in PILED or len(set(cards)) < len(cards)):
         where = 1  # the language has no new pile there
+    if where == 3 and pair.state.cells[zone] and chance.random() < 0.5:
+        cards = chance.choice(pair.state.cells[zone])  # a whole pile, which lies last afterwards
     return pair.both(
         "move_cards",
         (pair.list_at(cards), zone, where),

@@ -477,9 +477,8 @@ def _compare_rooms(bag: Bag, rooms: Rooms) -> None:
     capacities = run.call("capacities", -1, given, k)
     is_owing = min(bag) < 0
     assert run.number("overflow_within", tokens, capacities, k) == (-1 if is_owing else wanted)
-    for kind in range(k):
-        wanted = -1 if is_owing else bags.space(bag, rooms, kind)
-        assert run.number("space_within", tokens, capacities, kind, k) == wanted
+    spaces = [-1 if is_owing else bags.space(bag, rooms, kind) for kind in range(k)]
+    assert run.fresh_list("spaces", tokens, capacities, k) == spaces
 
 
 @given(BAGS, ROOMS)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Self
 
 from interpreter.compiler.codegen.cells import Cells
-from interpreter.compiler.codegen.function import ONE, ZERO
+from interpreter.compiler.codegen.function import ZERO
 from interpreter.compiler.codegen.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops
 from interpreter.kernel.graphs import Graph
@@ -172,44 +172,66 @@ class Builtins(Cells):
 
     def _price(self, node: core.CallBuiltin) -> ops.Value:
         track, tokens = node.arguments
-        held, _ = self._held(track)
+        held, group = self._held(track)
         data = self._track(track)
         place: ops.Value = ZERO
         match tokens:
-            case core.AmountOf(number, kind):  # needs no bag
-                tokens, place = number, self.kept(self.value(kind) * WORD)
+            case core.AmountOf(amount, kind):  # needs no bag
+                tokens, place = amount, self.kept(self.value(kind) * WORD)
             case _ if not isinstance(self.shapes.held(track.type), IntType):
                 return self.call("track_price", data, held, self.value(tokens), self.width(track.type))
-        return self.call("track_price", data + place, held + place, self.allocated(self.words((tokens,), (INT,))), ONE)
+        number = self.word(self.value(tokens, INT))
+        return self.call("row_price", ops.Load(data + place), ops.Load(held + place, 0, "i32", group), number)
 
     def _vacancy(self, node: core.CallBuiltin) -> ops.Value:
         held, group = self._held(node.arguments[0])
         data, kind = self._track(node.arguments[0]), self.kept(self.value(node.arguments[1]))
         return self.call("track_vacancy", data, kind, ops.read(held + kind * WORD, 0, "i64", group))
 
-    def _fitting(self, node: core.CallBuiltin) -> ops.Value:
-        """Build the part of a bag that fits into rooms, or the rest, from the capacities of sets of kinds.
-
-        The fast path returns -1 if a count is negative; then the slow one is used.
-        """
-        tokens, rooms, *kind = node.arguments
-        width = self.width(tokens.type)
+    def _overflow(self, node: core.CallBuiltin) -> ops.Value:
+        """Build the number of tokens without space. The fast path returns -1 if a count is negative."""
+        tokens, rooms = node.arguments
+        capacities, width = self._capacities(rooms, tokens), self.width(tokens.type)
+        if capacities is None:
+            return self._runtime("overflow", node)
         bag = self.kept(self.value(tokens))
-        row = None
-        if width.value <= FEW_KINDS:
-            row = self.row(
-                "capacities",
-                (rooms,),
-                1 << width.value,
-                lambda b: b.call("capacities", ops.Constant(-1), b.value(rooms), width),
-            )
-        further = tuple(self.kept(self.value(argument)) for argument in kind)
-        if row is None:
-            return self.call(node.builtin.name, bag, self.value(rooms), *further, width)
-        result = self.var("i64", "fits", self.call(f"{node.builtin.name}_within", bag, row, *further, width))
+        result = self.var("i64", "over", self.call("overflow_within", bag, capacities, width))
         with self.when(result < 0):
-            self.set(result, self.call(node.builtin.name, bag, self.value(rooms), *further, width))
+            self.set(result, self.call("overflow", bag, self.value(rooms), width))
         return result
+
+    def _space(self, node: core.CallBuiltin) -> ops.Value:
+        """Build the number of tokens that fit beside others, from the row of those numbers for all kinds."""
+        tokens, rooms, kind = node.arguments
+        width = self.width(tokens.type)
+
+        def build(b: Builtins) -> ops.Value:
+            bag, capacities = b.kept(b.value(tokens)), b._capacities(rooms, tokens)
+            assert capacities is not None
+            spaces = b.kept(b.call("spaces", bag, capacities, width))
+            with b.when(ops.Load(spaces, WORD) < 0), b.counted(width) as of:
+                fits = b.call("space", bag, b.value(rooms), of, width)
+                b.add(ops.Store(spaces + of * WORD, WORD, b.word(fits)))
+            return spaces
+
+        row = None
+        if self._capacities(rooms, tokens) is not None:
+            row = self.row("spaces", (tokens, rooms), width.value, build)
+        if row is None:
+            return self._runtime("space", node)
+        return ops.read(row + self.kept(self.value(kind)) * WORD, WORD, "i64")
+
+    def _capacities(self, rooms: core.Expression, tokens: core.Expression) -> ops.Value | None:
+        """Return the row of what rooms take of each set of kinds, or None if it could not be cached."""
+        width = self.width(tokens.type)
+        if width.value > FEW_KINDS:
+            return None
+        return self.row(
+            "capacities",
+            (rooms,),
+            1 << width.value,
+            lambda b: b.call("capacities", ops.Constant(-1), b.value(rooms), width),
+        )
 
     # --- the graph
 
@@ -304,8 +326,8 @@ BUILT: dict[str, Callable[[Builtins, core.CallBuiltin], ops.Value]] = {
     "min of list": lambda b, node: b.extreme(b.source(node.arguments[0]), "lt"),
     "max of list": lambda b, node: b.extreme(b.source(node.arguments[0]), "gt"),
     "room": lambda b, node: b.allocated(b.words(node.arguments, b.shapes.fields(node.type))),
-    "overflow": Builtins._fitting,
-    "space": Builtins._fitting,
+    "overflow": Builtins._overflow,
+    "space": Builtins._space,
     "price": Builtins._price,
     "vacancy": Builtins._vacancy,
     "prices": lambda b, node: b.call("track_prices", b._track(node.arguments[0]), b.value(node.arguments[1])),

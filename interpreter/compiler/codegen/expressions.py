@@ -300,7 +300,7 @@ class Expressions(Builtins):
     def _flags(self, items: core.Expression, of: Type, item_type: Type) -> ops.Value | None:
         """Return a row that flags the members of a list, or None.
 
-        The list must be the result of a memoised function, or a cell of the whole game.
+        The list must be the result of a memoised function, a cell of the whole game, or flagged before a loop.
         """
         size = self.shapes.count(of)
         if not size or of.optional or item_type.optional:
@@ -310,6 +310,8 @@ class Expressions(Builtins):
                 pass
             case core.Read(core.Cell(_, None) as cell) if isinstance(cell.type, ListType):
                 pass
+            case core.Local(index) if isinstance(found := self.locals[index], ops.Var):
+                return self.flags.get(found)
             case _:
                 return None
         return self.row("items", (items,), size, lambda b: b.call("flags", b.value(items), ops.Constant(size)))

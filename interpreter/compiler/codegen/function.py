@@ -48,6 +48,8 @@ class FunctionBuilder:
         self._variables = 0
         self.loops = 0
         """Number of open loops."""
+        self.flags: dict[ops.Var, ops.Value] = {}
+        """Lists that do not change in the loop that is open, with lists that flag their members."""
 
     # --- functions
 

@@ -21,12 +21,15 @@ from interpreter.kernel.state import Value
 from interpreter.language import core
 from interpreter.language.builtins import Builtin
 from interpreter.language.types import INT, SEAT, CardType, NeverType, Type
+from interpreter.language.walk import descendants
 from interpreter.lowering.effect_analysis import may_fail
 from interpreter.plain.evaluate import MAXIMUM_ITEMS
 
 __all__ = ["Each", "Loops", "Source"]
 
 NUMBER = ops.Constant(0, "i64")
+MANY = 16
+"""Minimum number of things that are worth flagging the members of a list in which each is looked for."""
 MOST_UNROLLED = 4
 """Maximum length of a list that is searched in a loop without one of its own."""
 
@@ -172,9 +175,23 @@ class Loops(KeptForms, ABC):
                         with self.scoped(outer):
                             body(item if value is None else self._item(value))
 
-            source.each(pass_on)
+            with self._flagging(node, locals_):
+                source.each(pass_on)
 
         return Source(item_type, source.bound, each)
+
+    @contextmanager
+    def _flagging(self, node: core.Select, locals_: dict[int, ops.Var | Slot]) -> Iterator[None]:
+        """If a filter has many items, flag the members of each list before it that its test looks through."""
+        before = self.flags
+        if isinstance(node.items, core.Const) and len(node.items.value) >= MANY:
+            lists = [test.items for test in descendants(node.test) if isinstance(test, core.MemberOf)]
+            for index, type_ in {items.index: items.type for items in lists if isinstance(items, core.Local)}.items():
+                found, of = locals_.get(index), self.shapes.item(type_)
+                if isinstance(found, ops.Var) and not of.optional and (size := self.shapes.count(of)):
+                    self.flags = {**self.flags, found: self.kept(self.call("flags", found, ops.Constant(size)))}
+        yield
+        self.flags = before
 
     # --- consumers
 

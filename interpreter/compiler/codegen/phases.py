@@ -35,7 +35,6 @@ class Phases(Control):
             yield self.made(head, partial(Phases._special, name=name))
 
     def _special(self, name: str) -> None:
-        self.add(ops.Charge(ONE))  # rounds may repeat without running any rule
         of, _, moment = name.partition("_")
         if moment == "over":
             self._settled(f"{of}_kept", FRAME if of == "turn" else ZERO)
@@ -71,6 +70,7 @@ class Phases(Control):
         self.goes("next_phase")
 
     def _next_phase(self) -> None:
+        self.add(ops.Charge(ONE))  # rounds may repeat without running any rule
         now = self.kept(self.cell("phase"), "phase")
         for number, guard in enumerate(self.model.phase_guards or (None,) * len(self.model.phases)):
             self.locals = {}
@@ -149,6 +149,7 @@ class Phases(Control):
         arguments = (ops.Constant(EDGES.index(edge)), ops.Constant(SPANS.index(of)))
         block = self.kept(ops.Call("take_kept", arguments), "block")
         with self.when(block):
+            self.add(ops.Charge(ONE))  # it may lead to others
             which = self.kept(ops.Load(block, 2 * WORD), "which")
             for procedure in self.cases(which, self.module.delayed):
                 values = [self.kept(self.load(block, offset, type_)) for offset, type_ in self.captured(procedure)]
@@ -198,6 +199,7 @@ class Phases(Control):
 
     def _matched(self, number: int, watch: Watch, values: Sequence[ops.Value]) -> None:
         """Enter the procedure of a match. Later watches without a match sleep until they are woken again."""
+        self.add(ops.Charge(ONE))  # its procedure may lead to others
         watches = self.constants.watches
         now, awake = self.kept(self.pending), self.var("i64", "awake", ops.Constant(_bit(number), "i64"))
         for other in range(number + 1, len(watches)):

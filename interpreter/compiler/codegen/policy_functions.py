@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interpreter.compiler.codegen.function import FRAME
+from interpreter.compiler.codegen.function import FRAME, ONE, ZERO
 from interpreter.compiler.codegen.memory import Slot
 from interpreter.compiler.codegen.shapes import WORD, Unsupported
 from interpreter.compiler.codegen.sights import Sights
 from interpreter.compiler.ir import ops
+from interpreter.compiler.ir.ops import CellGroup
 from interpreter.language import core
 from interpreter.language.preferences import Line, Pattern, Policy, Preferences, pinned_by
 from interpreter.language.types import CardType, HolderType, ListType
@@ -114,14 +115,15 @@ class Policies(Sights):
     def _check_group(self, name: str) -> None:
         """Trap if a card that a group of cells names is in a zone that the seat may not see."""
         group, cells = self.model.groups[name], self.memory.groups[name]
+        holds_tokens = isinstance(group.type, HolderType) and not isinstance(cells.type, ListType)
+        if isinstance(group.owner, CardType) and holds_tokens:
+            self._check_filled(cells)
+            return
         with self.counted(ops.Constant(cells.count)) as at:
             address = at * cells.stride + cells.address
             first: ops.Value = ops.Load(address, 0, "i32", name)
             if isinstance(group.owner, CardType):
                 card, holds = at, first
-                words = self.shapes.words(cells.type) if not isinstance(cells.type, ListType) else 1
-                for word in range(1, words):
-                    holds = holds | ops.Load(address, word * WORD, "i32", name)
                 if not isinstance(group.type, HolderType):
                     start = group.start or core.Const(None)
                     if not (isinstance(start, core.Const) and self.shapes.is_scalar(group.type)):
@@ -133,6 +135,17 @@ class Policies(Sights):
             else:
                 raise Unsupported(PEEKS)
             self._check_card(card, holds)
+
+    def _check_filled(self, cells: CellGroup) -> None:
+        """Trap if there are tokens on a card in a zone that the seat may not see."""
+        count = ops.Constant(cells.count)
+        card = self.var("i32", "card", ZERO)
+        with self.repeated("filled", ONE) as label:
+            place = ops.Constant(cells.address), ops.Constant(cells.stride // WORD), count
+            self.set(card, self.call("next_filled", card, *place))
+            self.add(ops.If(card >= count, (ops.Break(label),)))
+            self._check_card(card, ONE)
+            self.set(card, card + 1)
 
     def _check_card(self, card: ops.Value, holds: ops.Value) -> None:
         """Trap if a card that counts (``holds``) is in a zone that the seat may not see."""
@@ -181,16 +194,34 @@ class Policies(Sights):
     def _any(self, line: Line) -> None:
         """Return a random option that fits; options that fit several patterns count once."""
         end = self.var("i32", "end", START)
+        marks = self._marks(line.patterns[0]) if len(line.patterns) == 1 else {}
 
         def add(match: Match) -> None:
             self.put_next(end, self.size, match.number, match.option, match.values)
-            words = ops.Constant(self.size_of(match.option))
-            again = self.call("is_listed", START, end, ops.Constant(self.size), words)
+            again: ops.Value = ZERO
+            if match.number in marks:
+                mark = self.kept(match.values[0] * WORD + marks[match.number])
+                again = self.kept(ops.Load(mark, WORD))
+                self.add(ops.Store(mark, WORD, ONE))
+            elif len(line.patterns) > 1 or not _are_distinct(match.option):
+                words = ops.Constant(self.size_of(match.option))
+                again = self.call("is_listed", START, end, ops.Constant(self.size), words)
             self.set(end, ops.Select(again, end, end + self.size))
 
         self._matches(line, add, stops=False)
         with self.when(START.differs(end)):
             self._draw(START, end)
+
+    def _marks(self, pattern: Pattern) -> dict[int, ops.Value]:
+        """Begin a list for each option with one choice between few things, to mark those that were chosen."""
+        marks = {}
+        for number, option in enumerate(self.ask.options):
+            if pattern.alternative in ("", option.name) and len(option.choices) == 1 and not _are_distinct(option):
+                item = self.shapes.item(option.choices[0].items.type)
+                if not item.optional and (count := self.shapes.count(item)):
+                    empty = ops.Constant(self.memory.words([0]))
+                    marks[number] = self.kept(self.call("flags", empty, ops.Constant(count)))
+        return marks
 
     def _draw(self, start: ops.Value, end: ops.Value) -> None:
         """Return a random option between two addresses; a single one is not drawn."""
@@ -247,3 +278,14 @@ class Policies(Sights):
         item = self.var(value.rep, "pinned", value)
         with self.when(self.is_item(item, pin.type, items)):
             bind(item)
+
+
+def _are_distinct(option: core.Option) -> bool:
+    """Return whether the things that each choice of an option is between surely differ."""
+    return all(_is_distinct(choice.items) for choice in option.choices)
+
+
+def _is_distinct(items: core.Expression) -> bool:
+    if isinstance(items, core.Const):
+        return isinstance(items.value, tuple) and len(set(items.value)) == len(items.value)
+    return isinstance(items, core.RangeFrom | core.AllSeats)

@@ -29,6 +29,7 @@ COSTS = {name: LIST * (row.steps or 1) // 2 + LIST // 2 for name, row in BUILTIN
     "path": 600,
     "sort": 150,
     "space": 150,
+    "spaces": 300,
     "subsets": 300,
 }
 """Approximate numbers of machine instructions; of other helpers it is :data:`LIST`."""

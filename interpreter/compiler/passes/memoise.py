@@ -221,7 +221,9 @@ class _Memoised:
         yield replace(function, body=tuple(self._look()), about=f"{function.about}, memoised")
         name, about = f"{function.name}.fill", f"fills an entry: {function.about}"
         yield ops.Function(name, (*function.parameters, AT), function.result, tuple(self._fill()), about, rare=True)
-        yield replace(function, name=f"{function.name}.work", memo=None)
+        charge, *body = function.body  # the charge is that of filling
+        assert isinstance(charge, ops.Charge)
+        yield replace(function, name=f"{function.name}.work", body=tuple(body), memo=None)
 
     def _look(self) -> Iterator[ops.Statement]:
         yield ops.Set(AT, self._place())

@@ -54,8 +54,10 @@ PLAIN = {
     "i32x4.splat": b"\xfd\x11",
     "i32x4.eq": b"\xfd\x37",
     "i32x4.ne": b"\xfd\x38",
+    "i32x4.sub": b"\xfd\xb1\x01",
     "i32x4.min_u": b"\xfd\xb7\x01",
     "i32x4.bitmask": b"\xfd\xa4\x01",
+    "v128.or": b"\xfd\x50",
     "v128.xor": b"\xfd\x51",
     "v128.any_true": b"\xfd\x53",
 }
@@ -80,6 +82,7 @@ ACCESSES = {
     "i64.store": (b"\x37", 3),
     "f32.store": (b"\x38", 2),
     "f64.store": (b"\x39", 3),
+    "v128.load32_lane": (b"\xfd\x56", 2),
     "v128.store": (b"\xfd\x0b", 4),
     "i32.store8": (b"\x3a", 0),
 }
@@ -254,9 +257,10 @@ class _Module:
                 return b"\xfd\x0c" + b"".join(parts)
             case [word, *given] if word in ACCESSES:
                 code, power = ACCESSES[word]
-                numbers_ = {name: int(number, 0) for name, _, number in (part.partition("=") for part in given)}
-                align = numbers_["align"].bit_length() - 1 if "align" in numbers_ else power
-                return code + unsigned(align) + unsigned(numbers_.get("offset", 0))
+                numbers_ = {name: int(number or name, 0) for name, _, number in (part.partition("=") for part in given)}
+                align = numbers_.pop("align", 1 << power).bit_length() - 1
+                offset = numbers_.pop("offset", 0)
+                return code + unsigned(align) + unsigned(offset) + bytes(numbers_.values())  # the lane, if any
             case _:
                 raise ValueError(f"unknown instruction `{token}`")
 

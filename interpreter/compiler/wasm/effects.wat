@@ -292,6 +292,7 @@
   (local $drafts i32) (local $holder i32) (local $piles i32) (local $pile i32)
   (local.set $holder (call $holder $zone))
   (if (i32.eqz (i32.load offset=8 $holder)) (then (unreachable)))
+  (if (call $lay_last $cards $zone) (then (return)))
   (local.set $drafts (call $drafts_without $cards))
   (local.set $piles (call $draft $drafts $zone))
   (if (i32.ge_u (i32.load $piles) (i32.load offset=12 $holder)) (then (unreachable)))
@@ -300,6 +301,24 @@
   (i32.store $piles (i32.add (i32.load $piles) 1))
   (call $add_to_pile $cards $pile (i32.load offset=24 $holder) 2)
   (call $lie $drafts $cards $zone))
+
+;; Lay a whole pile behind the others of its zone, and return 1. Return 0 without a move if the cards are none, or if
+;; piles are sorted.
+(func $lay_last (param $cards i32) (param $zone i32) (result i32)
+  (local $holder i32) (local $pile i32) (local $next i32) (local $end i32)
+  (local.set $holder (call $holder $zone))
+  (if (i32.eq (i32.load offset=4 $holder) 2) (then (return 0)))
+  (if (i32.ne (i32.load (call $location_of (i32.load offset=4 $cards))) $zone) (then (return 0)))
+  (local.set $pile (call $list_with $holder (i32.load $holder) (i32.load offset=4 $cards)))
+  (if (i32.eqz (call $equal_lists $pile $cards)) (then (return 0)))
+  (local.set $next (i32.add $pile (call $item_bytes $holder)))
+  (local.set $end (i32.add (i32.load $holder) (call $zone_bytes $holder (i32.load $holder))))
+  (if (i32.eq $next $end) (then (return 1)))
+  (memory.copy $pile $next (i32.sub $end $next))
+  (drop (call $append (i32.sub $end (i32.sub (call $item_bytes $holder) 4)) $cards))
+  (i32.store (i32.sub $end (call $item_bytes $holder)) (i32.load $cards))
+  (call $wake $zone)
+  1)
 
 ;; Move cards to the top or bottom of a pile in their order. Nothing moves if no other card of the pile remains.
 (func $move_to_pile (param $cards i32) (param $pile i32) (param $where i32)

@@ -228,6 +228,21 @@
     (i32.store offset=4 (i32.add $fresh (i32.shl (i32.load $at) 2)) 1))
   $fresh)
 
+;; Number of the first of `count` things, from one on, whose words are not all 0, or `count`.
+(func $next_filled (param $number i32) (param $at i32) (param $words i32) (param $count i32) (result i32)
+  (local $here i32) (local $end i32)
+  (local.set $here (i32.add $at (i32.shl (i32.mul $number $words) 2)))
+  (local.set $end (i32.add $at (i32.shl (i32.mul $count $words) 2)))
+  (until $few (i32.gt_u (i32.add $here 64) $end)
+    (br_if $few (v128.any_true (v128.or
+      (v128.or (v128.load align=4 $here) (v128.load offset=16 align=4 $here))
+      (v128.or (v128.load offset=32 align=4 $here) (v128.load offset=48 align=4 $here)))))
+    (local.set $here (i32.add $here 64)))
+  (until $found (i32.eq $here $end)
+    (br_if $found (i32.load $here))
+    (local.set $here (i32.add $here 4)))
+  (i32.div_u (i32.shr_u (i32.sub $here $at) 2) $words))
+
 ;; True if a word is an item of a list.
 (func $contains (param $list i32) (param $word i32) (result i32)
   (i32.ne (call $find $list $word) 0))
@@ -729,8 +744,9 @@
   (local $first i32) (local $left i64)
   (if (i32.gt_u $k 6) (then (return (call $space_of_many $bag $rooms $kind $k))))
   (local.set $first (global.get $arena))
-  (local.set $left (call $space_within $bag
-    (call $capacities (i32.or (call $kinds_in $bag $k) (i32.shl 1 $kind)) $rooms $k) $kind $k))
+  (if (i32.ge_u $kind $k) (then (unreachable)))
+  (local.set $left (i64.load32_s offset=4 (i32.add (i32.shl $kind 2)
+    (call $spaces $bag (call $capacities (i32.or (call $kinds_in $bag $k) (i32.shl 1 $kind)) $rooms $k) $k))))
   (global.set $arena $first)
   (if (i64.lt_s $left (i64.const 0)) (then (return (call $space_of_many $bag $rooms $kind $k))))
   $left)
@@ -803,26 +819,42 @@
     (local.set $set (i32.and (i32.sub $set 1) $some)))
   $most)
 
-;; `$space` with the list of `$capacities`; -1 if a count is negative.
-(func $space_within (param $bag i32) (param $list i32) (param $kind i32) (param $k i32) (result i64)
-  (local $some i32) (local $set i32) (local $with i32) (local $tokens i64) (local $left i64) (local $best i64)
-  (if (i32.ge_u $kind $k) (then (unreachable)))
+;; List of the number of tokens of each kind that fit in addition to the bag, with the list of `$capacities`: the least
+;; that a set of kinds in the bag leaves of the rooms that take it or that kind. Only 0 if the bag does not fit, only -1
+;; if a count is negative.
+(func $spaces (param $bag i32) (param $list i32) (param $k i32) (result i32)
+  (local $fresh i32) (local $at i32) (local $bit i32) (local $some i32) (local $set i32) (local $rooms i32)
+  (local $tokens i64) (local $least v128)
+  (local.set $fresh (call $new_list (i32.add $k 3)))  ;; four kinds at a time
+  (i32.store $fresh $k)
+  (local.set $at (i32.add $fresh 4))
+  (global.set $arena (i32.add $at (i32.shl $k 2)))
   (local.set $some (call $kinds_in $bag $k))
-  (if (i32.lt_s $some 0) (then (return (i64.const -1))))
-  (local.set $with (i32.shl 1 $kind))
-  (local.set $some (i32.and $some (i32.xor $with -1)))
-  (local.set $best (i64.const 0x7FFFFFFFFFFFFFFF))
-  (local.set $set $some)
-  (loop $next
-    (local.set $tokens (call $tokens_of $bag $set))
-    (if (i64.lt_u (i64.load32_u offset=4 (i32.add $list (i32.shl $set 2))) $tokens) (then (return (i64.const 0))))
-    (local.set $left (i64.sub (i64.load32_u offset=4 (i32.add $list (i32.shl (i32.or $set $with) 2))) $tokens))
-    (local.set $best (select $left $best (i64.lt_s $left $best)))
-    (if $set
-      (then (local.set $set (i32.and (i32.sub $set 1) $some))
-            (br $next))))
-  (local.set $best (i64.sub $best (i64.load32_s (i32.add $bag (i32.shl $kind 2)))))
-  (select $best (i64.const 0) (i64.gt_s $best (i64.const 0))))
+  (local.set $bit 1)
+  (until $done (i32.ge_u $bit (i32.shl 1 $k))
+    (local.set $least (v128.const i32x4 -1 -1 -1 -1))
+    (local.set $set $some)
+    (until $negative (i32.lt_s $set 0)
+      (local.set $tokens (call $tokens_of $bag $set))
+      (local.set $rooms (i32.add $list (i32.shl $set 2)))
+      (if (i64.lt_u (i64.load32_u offset=4 $rooms) $tokens) (then
+        (call $fill_words (i32.add $fresh 4) $k 0)
+        (return $fresh)))
+      (local.set $least (i32x4.min_u $least (i32x4.sub
+        (call $four $list $set $bit)
+        (i32x4.splat (i32.wrap_i64 $tokens)))))
+      (local.set $set (select (i32.and (i32.sub $set 1) $some) -1 $set)))
+    (v128.store align=4 $at $least)
+    (local.set $at (i32.add $at 16))
+    (local.set $bit (i32.shl $bit 4)))
+  $fresh)
+
+;; Words of a list at the places of a set with each of four kinds.
+(func $four (param $list i32) (param $set i32) (param $bit i32) (result v128)
+  (v128.load32_lane offset=4 3 (i32.add $list (i32.shl (i32.or $set (i32.shl $bit 3)) 2))
+    (v128.load32_lane offset=4 2 (i32.add $list (i32.shl (i32.or $set (i32.shl $bit 2)) 2))
+      (v128.load32_lane offset=4 1 (i32.add $list (i32.shl (i32.or $set (i32.shl $bit 1)) 2))
+        (i32x4.splat (i32.load offset=4 (i32.add $list (i32.shl (i32.or $set $bit) 2))))))))
 
 ;; All bags of `number` tokens of the given kinds that are part of a bag, in the order of the count of the first kind,
 ;; then of the second. Traps above 64 kinds and above 100,000 words, as the kernel does.
@@ -906,23 +938,22 @@
 
 ;; Price of tokens, the cheapest of each kind first; traps if there are too few.
 (func $track_price (param $track i32) (param $present i32) (param $wanted i32) (param $k i32) (result i64)
-  (local $price i64) (local $row i32) (local $count i32) (local $number i32)
+  (local $price i64)
   (until $done (i32.eqz $k)
-    (local.set $row (i32.load $track))
-    (local.set $count (i32.load $present))
-    (local.set $number (i32.load $wanted))
-    (if (i32.or (i32.gt_u $count (i32.load $row)) (i32.gt_u $number $count)) (then (unreachable)))
-    (if $number
-      (then  ;; subtract the sum of the prices before the first token
-        (local.set $row (i32.add $row (i32.shl (i32.sub (i32.load $row) $count) 2)))
-        (local.set $price
-          (i64.add $price
-                   (i64.sub (i64.load32_s offset=4 (i32.add $row (i32.shl $number 2))) (i64.load32_s offset=4 $row))))))
+    (local.set $price
+      (i64.add $price (call $row_price (i32.load $track) (i32.load $present) (i32.load $wanted))))
     (local.set $track (i32.add $track 4))
     (local.set $present (i32.add $present 4))
     (local.set $wanted (i32.add $wanted 4))
     (local.set $k (i32.sub $k 1)))
   $price)
+
+;; Price of a number of tokens of one kind, of which `count` are on the row: the sum up to the last, less that before
+;; the first.
+(func $row_price (param $row i32) (param $count i32) (param $number i32) (result i64)
+  (if (i32.or (i32.gt_u $count (i32.load $row)) (i32.gt_u $number $count)) (then (unreachable)))
+  (local.set $row (i32.add $row (i32.shl (i32.sub (i32.load $row) $count) 2)))
+  (i64.sub (i64.load32_s offset=4 (i32.add $row (i32.shl $number 2))) (i64.load32_s offset=4 $row)))
 
 ;; Price of each position of a row, ascending.
 (func $track_prices (param $track i32) (param $kind i32) (result i32)
@@ -1091,17 +1122,23 @@
 ;;   4 + n       n words: address of the row of each start, or 0 if it has not been computed
 ;;   4 + 2 n     n rows of n paths, two words each, as `$search` encodes them, and n lengths, one word each
 
-;; Minimum length of a path from any start to the goal, or none. Starts outside `within` are ignored.
+;; Minimum length of a path from any start to the goal, or none. Starts outside `within` are ignored. Paths within few
+;; nodes are found anew, and need no slot.
 (func $distance (param $starts i32) (param $goal i32) (param $within i32) (param $lengths i32) (result i64)
-  (local $rows i32) (local $at i32) (local $end i32) (local $start i32) (local $way i32)
+  (local $rows i32) (local $at i32) (local $end i32) (local $start i32) (local $way i32) (local $scratch i32)
   (local $far i64) (local $nearest i64)
   (call $check_node $goal)
-  (local.set $rows (call $rows_of $within $lengths))
+  (local.set $scratch (call $alloc (i32.shl (global.get $graph_nodes) 1)))
+  (if (i32.or (i32.eqz $within) (i32.gt_u (i32.load $within) 4))
+    (then (local.set $rows (call $rows_of $within $lengths))))
   (local.set $nearest (i64.const -1))
   (each $at $end $starts
     (local.set $start (i32.load $at))
     (call $check_node $start)
-    (local.set $way (i32.load (i32.add $rows (i32.shl $start 2))))
+    (local.set $way $scratch)
+    (if $rows
+      (then (local.set $way (i32.load (i32.add $rows (i32.shl $start 2)))))
+      (else (call $search $start $within (global.get $graph_adjacent) $lengths $scratch)))
     (if $way
       (then (local.set $way (i32.add $way (i32.shl $goal 3))))
       ;; If the graph is undirected, the row of the goal is enough for all starts.
@@ -1115,6 +1152,7 @@
     ;; 0 becomes the largest unsigned number.
     (local.set $far (i64.sub (i64.load align=4 $way) (i64.const 1)))
     (local.set $nearest (select $far $nearest (i64.lt_u $far $nearest))))
+  (global.set $arena $scratch)
   (select (i64.const -2147483648)
           (i64.sub (i64.shr_u (i64.add $nearest (i64.const 1)) (i64.const 16)) (i64.const 1))
           (i64.lt_s $nearest (i64.const 0))))

@@ -157,7 +157,7 @@ def _written_out(tree: list[Tree]) -> list[Tree]:
     head = str(tree[0])
     if head in DECLARED or head.endswith((".const", ".shuffle")):
         return [tree]
-    first = 3 if head == "each" else 2 if head in NAMED else 1
+    first = 3 if head.endswith(("each", "_lane")) else 2 if head in NAMED else 1
     match [*tree[:first], *map(_operand, tree[first:])]:
         case ["until", str(label), test, *body]:
             again = f"{label}.again"
