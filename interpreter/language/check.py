@@ -374,7 +374,7 @@ class _Whole(Checker):
         frame, pure = Frame(), signature.form != "does"
         steps = Steps(self.names, frame, self.report, f"{name}@{index}", entry.file, signature.result, pure)
         _add_parameters(steps, parameters, header)
-        when = self._guard(entry.conditions, frame)
+        when = steps.all_hold(entry.conditions)
         if verb == "wraps" and index > 0:
             steps.base = (name, index - 1, signature)
         body = _checked_body(tree, steps, signature, self.report)
@@ -383,22 +383,13 @@ class _Whole(Checker):
         layer = replace(layer, layer=index, when=when, cites=cites, covers=verb, part=entry.part)
         return layer, steps.blocks
 
-    def _guard(self, guards: Iterable[Scalar], frame: Frame) -> core.Expression | None:
-        """Join the conditions of a layer and of its enclosing parts."""
-        when: core.Expression | None = None
-        for guard in guards:
-            tree = condition_of(guard, self.report)
-            if tree is not None:
-                when = self.expressions(frame).established(tree, when, guard.span)
-        return when
-
     def _versions(self) -> None:
         """Check the conditions of values of cards, which read what is printed without conditions."""
         found: list[tuple[CardKind, str, str, core.Expression]] = []
         for kind in self.model.card_kinds.values():
             for layer in self.composition.layers("cards", kind.name):
                 frame = Frame()
-                guard = self._guard(layer.conditions, frame)
+                guard = self.expressions(frame).all_hold(layer.conditions)
                 if frame.size:
                     remedy = "let a rule search it, and call the rule here"
                     self.error("E407", "the condition of cards searches a list", layer.conditions[0].span, remedy)
@@ -451,7 +442,8 @@ class _Whole(Checker):
         frame, entry, blocks = Frame(), trigger.entry, Blocks()
         if self.heard(pattern, frame) is None:
             return None
-        test = self.narrowed(self._guard(entry.guards, frame), pattern.test, self.expressions(frame))
+        expressions = self.expressions(frame)
+        test = self.narrowed(expressions.all_hold(entry.guards), pattern.test, expressions)
         cases = [
             TriggerCase(
                 _texts(case.in_),
@@ -502,7 +494,7 @@ class _Whole(Checker):
     ) -> tuple[StandingRule, Blocks]:
         entry, frame, blocks = rule.entry, Frame(), Blocks()
         expressions = self.expressions(frame)
-        test = self._guard(entry.guards, frame)
+        test = expressions.all_hold(entry.guards)
         binders = tuple(expressions.binder(binder)[:2] for binder in (match.binders if match is not None else ()))
         test = self.narrowed(test, tree, expressions)
         handler = self._handler(f"{rule.name}?", does, frame, rule, blocks)

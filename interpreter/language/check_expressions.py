@@ -20,6 +20,7 @@ from interpreter.base.plurals import counted, quoted
 from interpreter.base.remedies import either, insert, write
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.base.yaml_values import Scalar
 from interpreter.language import core, nodes
 from interpreter.language.builtins import BUILTINS, FUNCTIONS, Builtin
 from interpreter.language.check_builtins import BuiltinCall
@@ -27,6 +28,7 @@ from interpreter.language.model import CardKind, Group, Signature, Table, versio
 from interpreter.language.reporter import Report, Reporter
 from interpreter.language.resolve import MAXIMUM_NESTING, Names, owner_word
 from interpreter.language.scope import Frame, Variable, path_of
+from interpreter.language.texts import condition_of
 from interpreter.language.types import (
     BOOL,
     INT,
@@ -131,6 +133,14 @@ class Expressions(Reporter):
         checked = self.condition(node)
         self.frame.facts[-1].update(self.facts(node, holds=True))
         return checked if before is None else core.Logic("and", before, checked, type=BOOL, span=span or node.span)
+
+    def all_hold(self, conditions: Iterable[Scalar]) -> core.Expression | None:
+        """Check the conditions of a layer, those of its enclosing parts first, and join them with `and`."""
+        joined: core.Expression | None = None
+        for condition in conditions:
+            if (tree := condition_of(condition, self.report)) is not None:
+                joined = self.established(tree, joined, condition.span)
+        return joined
 
     def conjuncts(self, test: nodes.Expr | None) -> tuple[core.Expression, ...]:
         """Split a condition at each `and`, so that a refusal can name those that fail. Facts of each part hold for

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from interpreter.base import plain_data
 from interpreter.base.diagnostics import Note
+from interpreter.base.plurals import MOST_LISTED, listed
 from interpreter.base.remedies import remove, write
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
@@ -33,17 +34,9 @@ from interpreter.reading.printed_tables import Cell, PrintedTable
 from interpreter.reading.yaml import Scalar, Value
 from interpreter.sections.declarations import Entry
 
-__all__ = ["Reader", "listed"]
+__all__ = ["Reader"]
 
-MOST_LISTED = 12
-"""Maximum number of names listed in a message."""
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
-
-
-def listed(names: list[str] | tuple[str, ...]) -> str:
-    """List names for a message, at most :data:`MOST_LISTED`."""
-    shown = ", ".join(f"`{name}`" for name in names[:MOST_LISTED])
-    return f"{shown}, …" if len(names) > MOST_LISTED else shown
 
 
 class Reader(Reporter):
