@@ -71,16 +71,16 @@ class Graphs(Reader):
         graph = GraphDecl(
             word(keys.node, "node"),
             {},
-            self.types(keys.link),
+            self.types_of(keys.link),
             length if length.isidentifier() or dealt is not None else None,
-            self.types(keys.place.rest(TypeText)),
+            self.types_of(keys.place.rest(TypeText)),
             {},
             keys.first.span,
             dealt,
             keys.pieces or 1,
         )
         self.model.graph = graph
-        graph.attributes.update(self.types(keys.has))
+        graph.attributes.update(self.types_of(keys.has))
         self._check_length(graph, keys.entry.span)
         for name, places in keys.places:
             table = printed(places, self.report)
