@@ -620,6 +620,7 @@ def test_a_set_up_that_asks_is_told_before_anything_is_compared(folder: Path) ->
     assert "   note: answer it under `when`, or by a setting under `set`: `luck`" in found
     assert "does not hold" not in found
     assert "the set-up makes this decision" in said(folder, "when: [{by: 0, do: rest}]\n")
+    assert "the set-up makes this decision" in said(folder, "when: [{by: 1, do: rest}]\nsound: 1\n")
     assert run(folder, "given: |\n  paid = 3\nwhen: [{by: 0, do: trust}]\nthen: [paid == 3]\n").passed
 
 
