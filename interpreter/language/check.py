@@ -122,21 +122,32 @@ def check_function(
     report: Report,
 ) -> tuple[Signature, RuleLayer]:
     """Check a helper: a function or verdict outside the ruleset. Calls use the id of its layer as the name."""
-    header = tree.header
-    parameters = parameters_of(names, header, file, report)
+    form: Form = "is" if isinstance(tree, nodes.Function) else "permits"
+    parameters, result = _types(names, tree.header, form, file, report)
     constant = literal_type(tree)
-    result = constant or BOOL
-    if isinstance(tree, nodes.Function) and constant is None:
-        result = resolve_type(names, header.result, report) if header and header.result else NEVER
-        if result == NEVER:
-            report(_headless(key.text, parameters, tree.span))
+    result = constant or result
+    if result == NOTHING:
+        result = NEVER
+        report(_headless(key.text, parameters, tree.span))
     frame = Frame()
     steps = Steps(names, frame, report, f"{rule}@0", file, result, pure=True)
-    _add_parameters(steps, parameters, header)
-    form: Form = "is" if isinstance(tree, nodes.Function) else "permits"
+    _add_parameters(steps, parameters, tree.header)
     signature = Signature(f"{rule}@0", form, parameters, result, key.span, constant=constant is not None)
     body = _checked_body(tree, steps, signature, report)
     return signature, steps.layer(rule, body, key.span, parameters, form)
+
+
+def _types(
+    names: Names, header: nodes.Header | None, form: Form, file: str, report: Report
+) -> tuple[tuple[tuple[str, Type], ...], Type]:
+    """Return the parameters of a rule and the type of its result."""
+    parameters = parameters_of(names, header, file, report)
+    if header is None or header.result is None:
+        return parameters, BOOL if form == "permits" else NOTHING
+    result = resolve_type(names, header.result, report)
+    if form == "permits" and result != BOOL:
+        report(Diagnostic("E310", "a verdict has no result type", header.span))
+    return parameters, result
 
 
 def _headless(name: str, parameters: tuple[tuple[str, Type], ...], span: Span) -> Diagnostic:
@@ -246,7 +257,8 @@ class _Whole(Checker):
                 self._other_form(name, form, below, entry)
             return
         about = ("header", form, entry.file)
-        parameters, result = self.once(about, (header,), partial(self._types, header, form, entry.file))
+        typed = partial(_types, self.names, header, form, entry.file, self.report)
+        parameters, result = self.once(about, (header,), typed)
         constant = literal_type(tree) if below is None else None
         result = constant or result
         if form == "is" and result == NOTHING:
@@ -255,20 +267,12 @@ class _Whole(Checker):
                 self.report(_headless(name, parameters, tree.span))
             elif header is None:
                 constant = NEVER
-        if form == "permits" and result != BOOL and header is not None:
-            self.error("E310", "a verdict has no result type", header.span)
         if below is None:
             self.signatures[name] = Signature(name, form, parameters, result, entry.span, constant is not None)
             return
         if below.form != form:
             self._other_form(name, form, below, entry)
         self._same_types(name, below, parameters, result, header.span if header else entry.span)
-
-    def _types(self, header: nodes.Header | None, form: Form, file: str) -> tuple[tuple[tuple[str, Type], ...], Type]:
-        """Return the parameters of a rule and the type of its result."""
-        parameters = parameters_of(self.names, header, file, self.report)
-        default = BOOL if form == "permits" else NOTHING
-        return parameters, resolve_type(self.names, header.result, self.report) if header and header.result else default
 
     def _other_form(self, name: str, form: Form, below: Signature, entry: Entry) -> None:
         note = Note(f"`{name}` is introduced here", below.span)
