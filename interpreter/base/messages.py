@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-__all__ = ["filled", "frame", "listed_in", "texts_in"]
+__all__ = ["filled", "frame", "texts_in"]
 
 _FOLDER = Path(__file__).parent / "texts"
 _BRACES = re.compile(r"\{(\w+)(?:\|([^|}]*)\|([^|}]*))?\}")
@@ -45,9 +45,3 @@ def filled(text: str, values: Mapping[str, object]) -> str:
         return f"{value} {one if value == 1 else many}"
 
     return _BRACES.sub(value_of, text)
-
-
-def listed_in(language: str, items: list[str]) -> str:
-    """Join items as ``a``, ``a and b``, ``a, b and c``."""
-    *first, last = items
-    return frame(language, "and", first=", ".join(first), last=last) if first else last

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from interpreter.base.messages import frame
 
-__all__ = ["composed", "counted", "joined", "quoted", "stacked", "titled"]
+__all__ = ["MOST_LISTED", "composed", "counted", "joined", "listed", "quoted", "stacked", "titled"]
+
+
+MOST_LISTED = 12
+"""Maximum number of names listed in a message."""
 
 
 def counted(number: int, one: str, many: str = "") -> str:
@@ -17,6 +21,11 @@ def counted(number: int, one: str, many: str = "") -> str:
 def quoted(names: Iterable[object]) -> list[str]:
     """Return names in backticks."""
     return [f"`{name}`" for name in names]
+
+
+def listed(names: Sequence[object], most: int = MOST_LISTED) -> str:
+    """List names in backticks, at most so many of them."""
+    return ", ".join(quoted(names[:most])) + (", …" if len(names) > most else "")
 
 
 def joined(items: Iterable[str], word: str = "and") -> str:

@@ -20,7 +20,7 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.base.yaml_values import Mapping, Scalar, Value, is_nothing
 from interpreter.bots.player import how_to_choose
 from interpreter.bots.policy_layers import Base, Named, Written, expanded, laid_over
-from interpreter.language import core, nodes
+from interpreter.language import nodes
 from interpreter.language.check_preferences import PreferenceLines
 from interpreter.language.local_rules import check_helpers, helpers_in
 from interpreter.language.model import Model, RuleLayer, Signature
@@ -28,8 +28,8 @@ from interpreter.language.parse import checked_texts, parse_preferences
 from interpreter.language.preferences import Line, Policy, Preferences
 from interpreter.language.resolve import Binding, Names
 from interpreter.language.scope import frame_of
-from interpreter.language.texts import condition_of, parsed
-from interpreter.language.types import BOOL, SEAT
+from interpreter.language.texts import parsed
+from interpreter.language.types import SEAT
 from interpreter.reading.composition import Composition
 from interpreter.reading.files import Document, Shelf
 from interpreter.reading.statements import Statement, unknown_statement
@@ -212,7 +212,9 @@ class _Reader(PreferenceLines):
         parts, cites = tuple(filter(None, read)), tuple(cite.text for cite in preference.cites)
         if len(parts) < len(read):
             return None
-        return Written(parts, Preferences(key.text, tuple(expanded(parts, ())), *self._guard(), cites, key.span))
+        frame = frame_of([("who", SEAT)])
+        when = self.expressions(frame).all_hold(self.guards)
+        return Written(parts, Preferences(key.text, tuple(expanded(parts, ())), when, frame.size, cites, key.span))
 
     def _named(self, decision: str, name: str, value: Value | None, span: Span) -> Named | None:
         if name and is_nothing(value):
@@ -230,14 +232,3 @@ class _Reader(PreferenceLines):
             message = "`base` stands for the unchanged lines below: it takes no names, condition, order or chance"
             self.error("E404", message, line.span)
         return Base(line.span)
-
-    def _guard(self) -> tuple[core.Expression | None, int]:
-        """Join the conditions of the enclosing parts."""
-        frame = frame_of([("who", SEAT)])
-        when: core.Expression | None = None
-        for guard in self.guards:
-            tree = condition_of(guard, self.report)
-            if tree is not None:
-                test = self.expressions(frame).condition(tree)
-                when = test if when is None else core.Logic("and", when, test, type=BOOL, span=guard.span)
-        return when, frame.size

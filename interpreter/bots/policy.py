@@ -51,7 +51,6 @@ class _Way(Struct, frozen=True):
     """Compiled preferences of one layer for one decision."""
 
     when: Evaluate | None
-    size: int
     lines: tuple[_Line, ...]
     preferences: Preferences
 
@@ -218,7 +217,7 @@ class PolicyBot:
         if ways is None:
             ways = self._ways[decision.named.index] = tuple(self._ready(game.machine, decision.site))
         for way in ways:
-            if way.when is None or way.when(game.state, [decision.actor, *([None] * way.size)]):
+            if way.when is None or way.when(game.state, [decision.actor, *([None] * way.preferences.local_count)]):
                 return way
         message = f"the policy `{self.name}` ({self.policy.file}) has no lines for `{decision.name}`"
         remedy = how_to_choose(self.name.partition(":")[0], decision.name)
@@ -229,7 +228,7 @@ class PolicyBot:
         for preferences in self.policy.decisions.get(site.ask.name, ()):
             when = compile_(preferences.when) if preferences.when is not None else None
             lines = tuple(_ready_line(machine, site, line) for line in preferences.lines)
-            yield _Way(when, preferences.local_count, lines, preferences)
+            yield _Way(when, lines, preferences)
 
 
 def _ready_line(machine: Machine, site: AskSite, line: Line) -> _Line:

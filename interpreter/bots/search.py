@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from math import ceil, log2, sqrt
 from time import monotonic
 
@@ -42,23 +43,18 @@ Keys = tuple[tuple[Value, ...], ...]
 """Ranking keys of all seats at the end of a game."""
 
 
+@dataclass(eq=False, repr=False)
 class SearchBot:
     """Tries choices within a budget of playouts or seconds.
 
     ``quick`` are the bots of a playout, one for each seat; ``policy`` is the policy that they follow, if any.
     """
 
-    def __init__(
-        self,
-        name: str,
-        quick: Sequence[Bot],
-        policy: Policy | None,
-        playouts: int | None = 100,
-        seconds: float | None = None,
-    ) -> None:
-        self.name = name
-        self.quick, self.policy = quick, policy
-        self.playouts, self.seconds = playouts, seconds
+    name: str
+    quick: Sequence[Bot]
+    policy: Policy | None
+    playouts: int | None = 100
+    seconds: float | None = None
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
         codes = decision.codes[:OPTIONS]

@@ -43,11 +43,9 @@ class Because(Struct, frozen=True):
         match node:
             case core.Logic("and", left, right):
                 return self.failing(right if self.value(left, env) else left, env)
-            case core.Fold(variable, items, test, "all") if test is not None:
-                for item in self.value(items, env):
-                    env[variable] = item
-                    if not self.value(test, env):
-                        return self.failing(test, env)
+            case core.Fold(test=test, operation="all") if test is not None:
+                for _ in self._failing_item(node, test, env):
+                    return self.failing(test, env)
         return node
 
     def why_not(self, node: core.Expression, env: Env) -> Iterator[str]:
@@ -64,20 +62,19 @@ class Because(Struct, frozen=True):
                 yield from self.why_not(right, env)
             case core.Negation(value):
                 yield self.names.frame("because.holds", text=text_of(value))
-            case core.Fold(variable, items, test, "all") if test is not None:
-                yield from self._first_that_fails(variable, items, test, env)
+            case core.Fold(test=test, operation="all") if test is not None and (of := item_type(node.items.type)):
+                for item in self._failing_item(node, test, env):
+                    yield self.names.frame("because.fails_for", item=self.names.text(item, of))
+                    yield from self.why_not(test, env)
             case core.CallRule() | core.CallBase():
                 yield from self.said(node, env)
 
-    def _first_that_fails(
-        self, variable: int, items: core.Expression, test: core.Expression, env: Env
-    ) -> Iterator[str]:
-        of = item_type(items.type)
-        for item in self.value(items, env):
-            env[variable] = item
-            if of is not None and not self.value(test, env):
-                yield self.names.frame("because.fails_for", item=self.names.text(item, of))
-                yield from self.why_not(test, env)
+    def _failing_item(self, loop: core.Fold, test: core.Expression, env: Env) -> Iterator[Value]:
+        """Yield the first item of a loop that fails its test, if there is one, with its local set."""
+        for item in self.value(loop.items, env):
+            env[loop.variable] = item
+            if not self.value(test, env):
+                yield item
                 return
 
     def _values(self, nodes: Iterable[core.Expression], env: Env) -> Iterator[str]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from interpreter.base.lazy import Lazy
 from interpreter.base.plain_data import Value
 from interpreter.base.source import Excerpt, SourceFile
 from interpreter.base.store import Store, digest_of, store
 from interpreter.engine.cache import UNREADABLE, interpreter_key, pickled, unpickled
 from interpreter.language.parse import Trees, remembered, remembering
-from interpreter.reading.schema import fitting
 from interpreter.reading.yaml import knowing
 
 __all__ = ["KeptTrees", "kept_trees"]
@@ -21,9 +21,13 @@ class KeptOfFiles:
 
     def __init__(self, kept_in: Store, kind: str) -> None:
         self._store, self._kind = kept_in, kind
+        self._known = Lazy(self._stored)
         self._new: dict[SourceFile, Value] = {}
 
     def get(self, file: SourceFile) -> Value | None:
+        return self._known[file]
+
+    def _stored(self, file: SourceFile) -> Value | None:
         data = self._store.get(self._key(file))
         try:
             return unpickled(memoryview(data), lambda number: file) if data is not None else None
@@ -31,7 +35,7 @@ class KeptOfFiles:
             return None
 
     def add(self, file: SourceFile, value: Value) -> None:
-        self._new[file] = value
+        self._known[file] = self._new[file] = value
 
     def keep(self) -> None:
         """Store the new values that lie in their file alone."""
@@ -80,41 +84,6 @@ class KeptTrees(Trees):
             self.files.add(file, self._of[file])
 
 
-MOST_FITS = 2_000
-"""Maximum number of texts in the entry; the most recent ones stay."""
-
-
-class KeptFits:
-    """Cache of texts that match the schema of their kind: digests, kept between runs in one entry."""
-
-    def __init__(self, kept_in: Store) -> None:
-        self._store = kept_in
-        self._known: dict[bytes, None] | None = None
-        self._changed = False
-
-    def has(self, kind: str, text: str) -> bool:
-        return digest_of(kind, text) in self._all()
-
-    def add(self, kind: str, text: str) -> None:
-        self._all()[digest_of(kind, text)] = None
-        self._changed = True
-
-    def keep(self) -> None:
-        """Store the digests if there are new ones."""
-        if self._changed:
-            self._store.put(self._key(), b"".join(list(self._all())[-MOST_FITS:]))
-        self._changed = False
-
-    def _all(self) -> dict[bytes, None]:
-        if self._known is None:
-            data, size = self._store.get(self._key()) or b"", len(digest_of())
-            self._known = dict.fromkeys(data[start : start + size] for start in range(0, len(data), size))
-        return self._known
-
-    def _key(self) -> bytes:
-        return digest_of("fits", interpreter_key())
-
-
 def _file_of(key: Value) -> SourceFile | None:
     """Return the file of a parsed text; None for a text without position."""
     text = key[1]
@@ -129,10 +98,10 @@ def kept_trees() -> Iterator[None]:
         with remembered():
             yield
         return
-    trees, fits, values = KeptTrees(disk), KeptFits(disk), KeptOfFiles(disk, "values")
-    with remembered(trees), fitting(fits), knowing(values):
+    trees, values = KeptTrees(disk), KeptOfFiles(disk, "values")
+    with remembered(trees), knowing(values):
         try:
             yield
         finally:
-            for memory in (trees.files, fits, values):
-                memory.keep()
+            trees.files.keep()
+            values.keep()

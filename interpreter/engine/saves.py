@@ -119,6 +119,6 @@ def check_state(table: Table, replayed: State, state: Json) -> None:
         raise ValueError("this save is damaged: its state does not fit this ruleset")
     for cell, (saved, own) in enumerate(zip(cells, mine["cells"], strict=True)):
         if saved != own:
-            where = table.census.name(cell)
+            where = table.census.effects.names(cell)
             raise ValueError(f"this save is damaged: {where} differs from the replayed game")
     raise ValueError("this save is damaged: its pending decision differs from the replayed game")

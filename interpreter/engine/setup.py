@@ -119,14 +119,14 @@ def set_up(
         frozenset(cell for cell, group in cells.groups if group.unlimited),
         wakes(program, cells.layout, watched),
         {
-            cell: model.pieces.index(group.type.name)
+            cell: (cell - cells.layout.base[group.name]) * len(model.pieces) + model.pieces.index(group.type.name)
             for cell, group in cells.groups
             if isinstance(group.type, types.StockType)
         },
         cells.name,
     )
     graph = model.graph
-    walked, lengths = walkable(graph) if graph else (None, ())
+    walked, lengths = walkable(graph) if graph else (Graph(0, ()), ())
     constants = Constants(
         model=model,
         seats=seats,
@@ -138,9 +138,7 @@ def set_up(
         statics=_statics(model, roles),
         graph=walked,
         lengths=lengths if graph and (graph.length or graph.measure) and not graph.dealt else (),
-        tracks=tracks,
         card_kind=tuple(row.kind for row in model.cards),
-        pieces=model.pieces,
         chance_names={name: index for index, name in enumerate(program.chances)},
         role_seats=role_seats(roles),
         seen_by={},
@@ -173,16 +171,8 @@ def _census(cells: _Cells, effects: Effects, first: State) -> Census:
         if (cells_of_kind := holders(name, types.TokenHolderType))
     ]
     stocks = {piece: holders(piece, types.StockType) for piece in cells.model.pieces}
-    return Census(
-        cells.layout,
-        tuple(tokens),
-        effects.unlimited,
-        effects.tracks,
-        tuple(effects.zones),
-        frozenset(cell for cell, shape in effects.zones.items() if shape.piles),
-        tuple(Holdings(piece, tuple(first.cells[cell] for cell in own), own) for piece, own in stocks.items()),
-        cells.name,
-    )
+    pieces = (Holdings(piece, tuple(first.cells[cell] for cell in own), own) for piece, own in stocks.items())
+    return Census(effects, tuple(tokens), tuple(pieces))
 
 
 def walkable(graph: GraphDecl) -> tuple[Graph, tuple[int, ...]]:
@@ -362,7 +352,7 @@ def _first_state(machine: Machine, known: _Cells) -> State:
     for cell, group in known.groups:  # a module has no room for values that are not there
         if group.owner is not None and not isinstance(group.type, types.HolderType) and not known.is_used(cell, group):
             cells[cell] = cells[base[group.name] + model.values(group.owner)[0]]
-    _rest(known, state, machine.constants.tracks)
+    _rest(known, state, machine.constants.effects.tracks)
     _lay_cards(known, state)
     for cell, group in known.groups:
         if group.most is not None and len(cells[cell] or ()) > group.most:

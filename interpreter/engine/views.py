@@ -18,21 +18,8 @@ from interpreter.engine.values import Names
 from interpreter.hidden.sight import Held, Unseen, Veil, may_see
 from interpreter.kernel.effects import put_back
 from interpreter.kernel.state import Record, State, Value, as_bag
-from interpreter.language import core
+from interpreter.language import core, types
 from interpreter.language.model import Board, CheckedRule, GraphDecl, Group, Model, Phrase
-from interpreter.language.types import (
-    PLACE,
-    SEAT,
-    BagType,
-    CardType,
-    MadeType,
-    PieceType,
-    PilesType,
-    SeatType,
-    TokenHolderType,
-    Type,
-    ZoneType,
-)
 from interpreter.language.walk import descendants
 from interpreter.plain.builtin_functions import dealt_lengths
 from interpreter.plain.closures import Evaluate
@@ -119,9 +106,9 @@ class Spoken(Names):
         self.__dict__.update(table.names.__dict__)
         self.table, self.state, self.language = table, table.sight.seen_by(state, player), language
 
-    def text(self, value: Value, type_: Type) -> str:
+    def text(self, value: Value, type_: types.Type) -> str:
         names = self.table.seat_names
-        if isinstance(type_, SeatType) and value is not None and value < len(names) and names[value]:
+        if isinstance(type_, types.SeatType) and value is not None and value < len(names) and names[value]:
             return names[value]
         return super().text(value, type_)
 
@@ -197,7 +184,7 @@ def _spoken_records(
 def _sealed_choice(spoken: Spoken, choice: Choice, player: int | None) -> Line:
     """Return the line of a choice for those who may know only that it was made, and its decision."""
     ask, actor = choice.option.ask, choice.actor
-    text = spoken.word("chooses", actor) or spoken.frame("chooses", who=spoken.text(actor, SEAT))
+    text = spoken.word("chooses", actor) or spoken.frame("chooses", who=spoken.text(actor, types.SEAT))
     context = _held([(name, value.type) for name, value in ask.context], choice.context, choice.seen, player)
     public = _public(spoken, [_who(actor), *context])
     layer = spoken.table.program.reach.procedures[choice.option.procedure]
@@ -217,7 +204,7 @@ def _choice(spoken: Spoken, choice: Choice, player: int | None) -> Line:
         text, *starts = _told(spoken, phrase, held)
     else:
         chosen = (f"{each.name} {public[each.name]}" for each in held[1 + len(context) :])
-        who, did = f"{spoken.text(actor, SEAT)}:", option.replace("_", " ")
+        who, did = f"{spoken.text(actor, types.SEAT)}:", option.replace("_", " ")
         text, starts = " ".join([who, did, *chosen]), [len(who), len(who)]
     layer = table.program.reach.procedures[site.procedure]
     cites = table.cites(site.core.cites or layer.cites)
@@ -283,7 +270,7 @@ def _state_at(state: State, record_number: int) -> State:
 
 
 def _held(
-    fields: Iterable[tuple[str, Type]], values: Iterable[Value], seen: Iterable[Seats], player: int | None
+    fields: Iterable[tuple[str, types.Type]], values: Iterable[Value], seen: Iterable[Seats], player: int | None
 ) -> list[Held]:
     return [
         Held(name, type_, value, may_see(seats, player))
@@ -292,7 +279,7 @@ def _held(
 
 
 def _who(actor: int) -> Held:
-    return Held("who", SEAT, actor, True)
+    return Held("who", types.SEAT, actor, True)
 
 
 def _public(names: Names, held: Iterable[Held], unseen: str | None = None) -> dict[str, Json]:
@@ -317,7 +304,7 @@ def _told(
     env = [*(each.value for each in held), *others, *[None] * (phrase.local_count + 8)]
     hidden = {index for index, each in enumerate(held) if not each.seen}
     parts = [part if isinstance(part, str) else _part(spoken, part, env, hidden) for part in phrase.parts]
-    is_seat = any(not isinstance(part, str) and isinstance(part.type, SeatType) for part in phrase.parts[:1])
+    is_seat = any(not isinstance(part, str) and isinstance(part.type, types.SeatType) for part in phrase.parts[:1])
     subject = len(parts[0]) if is_seat else 0
     fixed = (re.match(r"\D*", part) for part in phrase.parts[is_seat : is_seat + 1] if isinstance(part, str))
     return "".join(parts), subject, subject + sum(len(found[0]) for found in fixed if found)
@@ -352,7 +339,7 @@ def board_of(table: Table, state: State, board: Board, language: str = "en", pla
             env[board.row_local] = item
         rows.append(tuple(_shown(spoken, value, type_, env) for value, type_ in columns))
     of = board.rows.type if board.rows is not None and board.when == "end of game" else None
-    is_result = isinstance(of, MadeType) and isinstance(of.of, SeatType)
+    is_result = isinstance(of, types.MadeType) and isinstance(of.of, types.SeatType)
     return BoardTable(board.name, text, names, tuple(rows), items if is_result else ())
 
 
@@ -368,7 +355,7 @@ def is_shown(table: Table, state: State, board: Board, player: int | None = None
         return False
 
 
-def _shown(spoken: Spoken, value: Evaluate, type_: Type, env: list[Value]) -> str:
+def _shown(spoken: Spoken, value: Evaluate, type_: types.Type, env: list[Value]) -> str:
     """Format a value, or return the mark for hidden values if it depends on hidden information."""
     try:
         return spoken.text(value(spoken.state, env), type_)
@@ -393,14 +380,14 @@ def view_of(table: Table, state: State, player: int | None) -> dict[str, Value]:
         owned = layout.cells(name)
         if group.owner is None:
             view[name] = _group_view(table, state, group, owned[0], veiled.get(owned[0]))
-        elif group.owner == SEAT:
+        elif group.owner == types.SEAT:
             for own, cell in zip(seats, owned, strict=True):
                 own[name] = _group_view(table, state, group, cell, veiled.get(cell))
         elif group.section:
             view[model.spoken_group(group)] = list(_belongings(table, state, group, veiled))
         else:
             view["places"] = [
-                {**names.public(place, PLACE), **names.public(piece, PieceType())}
+                {**names.public(place, types.PLACE), **names.public(piece, types.PieceType())}
                 for place, cell in enumerate(owned)
                 if (piece := cells[cell]) is not None
             ]
@@ -413,19 +400,19 @@ def _belongings(table: Table, state: State, group: Group, veiled: Mapping[int, V
     empty too: only a public number of items tells."""
     model, names, owned = table.model, table.names, table.machine.constants.layout.cells(group.name)
     assert group.owner is not None
-    word = CardType.word if isinstance(group.owner, CardType) else model.word(group.owner)
+    word = types.CardType.word if isinstance(group.owner, types.CardType) else model.word(group.owner)
     for thing in model.values(group.owner):
         veil = veiled.get(owned[thing])
         is_empty = (veil is None or veil.many == 0) and _is_empty(group.type, state.cells[owned[thing]])
-        if not is_empty and (veil is None or word != CardType.word):
+        if not is_empty and (veil is None or word != types.CardType.word):
             public = names.public(thing, group.owner)
             head = public if isinstance(public, dict) else {word: public}
             yield {**head, "holds": _group_view(table, state, group, owned[thing], veil)}
 
 
-def _is_empty(type_: Type, value: Value) -> bool:
+def _is_empty(type_: types.Type, value: Value) -> bool:
     """Return whether a view leaves a belonging out."""
-    return value is None or value == () or (isinstance(type_, TokenHolderType) and not any(as_bag(value)))
+    return value is None or value == () or (isinstance(type_, types.TokenHolderType) and not any(as_bag(value)))
 
 
 def pending(table: Table, state: State, player: int | None) -> dict[str, Json]:
@@ -475,7 +462,7 @@ def question_of(table: Table, state: State, decision: Decision, language: str = 
     ]
     about = f" ({', '.join(around)})" if around else ""
     words = spoken.word(key) or decision.name.replace("_", " ")
-    return f"{spoken.text(decision.actor, SEAT)}: {words}{about}"
+    return f"{spoken.text(decision.actor, types.SEAT)}: {words}{about}"
 
 
 def option_text(spoken: Spoken, decision: Decision, code: Code) -> str:
@@ -497,13 +484,13 @@ def _group_view(table: Table, state: State, group: Group, cell: int, veil: Veil 
         shown: dict[str, Json] = {"count": veil.many}
         if group.top_shows is not None and value:
             tops = [names.public(back, group.top_shows.type) for back in table.sight.backs_of(state, group, value)]
-            shown |= {"tops": tops} if isinstance(group.type, PilesType) else {"top": tops[0]}
+            shown |= {"tops": tops} if isinstance(group.type, types.PilesType) else {"top": tops[0]}
         return shown
     match group.type:
-        case ZoneType():
+        case types.ZoneType():
             return [names.card(card) for card in value]
-        case TokenHolderType(name=token) if isinstance(value, tuple):
-            return names.public(value, BagType(token))
+        case types.TokenHolderType(name=token) if isinstance(value, tuple):
+            return names.public(value, types.BagType(token))
         case type_:
             return names.public(value, type_)
 

@@ -70,7 +70,7 @@ class Effects:
 
     ``wakes`` has, for each cell, the standing rules (as bits) that read it. The cell ``pending`` has the rules to
     check. It changes with every other cell and is empty again at nearly every decision, so single changes of it are not
-    recorded: see :meth:`settle_up`.
+    recorded: see :meth:`settle_up`. ``stock_pieces`` has the pieces of each stock: their owner and kind as a number.
     """
 
     layout: Layout
@@ -202,7 +202,7 @@ class Effects:
         if number > most:
             raise Refused(f"{self.names(cell)} has room for {counted(most, noun)}, not {number:,}")
 
-    def put_list(self, state: State, cell: int, items: tuple[Value, ...] | None, most: int, site: Site) -> None:
+    def put_list(self, state: State, cell: int, items: tuple[Value, ...] | None, site: Site, *, most: int) -> None:
         """Set a cell to a list with a maximum length."""
         self.check_most(cell, most, len(items or ()), "item")
         self.put(state, cell, items, site)
@@ -250,20 +250,19 @@ class Effects:
             changes = ((source, left), (target, increased))
             self._put_at_once(state, site, *((cell, bag[0] if is_unit else bag) for cell, bag in changes))
 
-    def place_piece(self, state: State, stock: int, place: int, owner: int, pieces: int, site: Site) -> None:
+    def place_piece(self, state: State, stock: int, place: int, site: Site) -> None:
         """Move a piece from a stock to an empty place."""
         cell = self._piece + place
         if state.cells[cell] is not None:
             raise Refused("the place is taken")
         if state.cells[stock] < 1:
             raise Refused(f"{self.names(stock)} is empty")
-        piece = owner * pieces + self.stock_pieces[stock]
-        self._put_at_once(state, site, (stock, state.cells[stock] - 1), (cell, piece))
+        self._put_at_once(state, site, (stock, state.cells[stock] - 1), (cell, self.stock_pieces[stock]))
 
-    def take_piece(self, state: State, place: int, stock: int, owner: int, pieces: int, site: Site) -> None:
+    def take_piece(self, state: State, stock: int, place: int, site: Site) -> None:
         """Move the piece on a place back to its owner's stock."""
         cell = self._piece + place
-        if state.cells[cell] != owner * pieces + self.stock_pieces[stock]:
+        if state.cells[cell] != self.stock_pieces[stock]:
             raise Refused(f"no piece of {self.names(stock)} stands there")
         self._put_at_once(state, site, (cell, None), (stock, state.cells[stock] + 1))
 

@@ -5,13 +5,13 @@ A :class:`Census`, taken when a table is set up, and a state go in; a message fo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from msgspec import Struct
 
-from interpreter.kernel.state import Layout, State, Value, as_bag
-from interpreter.kernel.tracks import Track
+from interpreter.kernel.effects import Effects
+from interpreter.kernel.state import State, Value, as_bag
 
 __all__ = ["Census", "Holdings", "broken"]
 
@@ -25,23 +25,19 @@ class Holdings(Struct, frozen=True):
 
 
 class Census(Struct, frozen=True, dict=True):
-    """Everything that exists at a table. ``zones`` are the cells that hold cards, ``piled`` those that hold piles.
-    ``stocks`` has, for each kind of piece, its stocks and the number of pieces in each at the start."""
+    """Everything that exists at a table, in cells whose structure its ``effects`` know. ``stocks`` has, for each kind
+    of piece, its stocks and the number of pieces in each at the start."""
 
-    layout: Layout
+    effects: Effects
     tokens: tuple[Holdings, ...]
-    unlimited: frozenset[int]
-    tracks: dict[int, Track]
-    zones: tuple[int, ...]
-    piled: frozenset[int]
     stocks: tuple[Holdings, ...]
-    name: Callable[[int], str]
 
     @cached_property
     def groups(self) -> frozenset[str]:
         """The groups of cells that the invariants are about."""
-        cells = {*self.zones, *(cell for kind in (*self.tokens, *self.stocks) for cell in kind.cells)}
-        first = ((name, self.layout.base[name], count) for name, count in self.layout.groups)
+        cells = {*self.effects.zones, *(cell for kind in (*self.tokens, *self.stocks) for cell in kind.cells)}
+        layout = self.effects.layout
+        first = ((name, layout.base[name], count) for name, count in layout.groups)
         named = (name for name, at, count in first if not cells.isdisjoint(range(at, at + count)))
         return frozenset((*named, "location", "piece"))
 
@@ -53,39 +49,40 @@ def broken(census: Census, state: State) -> list[str]:
 
 
 def _tokens(census: Census, cells: Sequence[Value]) -> Iterator[str]:
+    effects = census.effects
     for kind in census.tokens:
         held = [0] * len(kind.totals)
         for cell in kind.cells:
-            bag, track = as_bag(cells[cell]), census.tracks.get(cell)
+            bag, track = as_bag(cells[cell]), effects.tracks.get(cell)
             held = [a + b for a, b in zip(held, bag, strict=True)]
-            if min(bag) < 0 and cell not in census.unlimited:
-                yield f"{census.name(cell)} holds {min(bag)} of a kind of {kind.name}"
+            if min(bag) < 0 and cell not in effects.unlimited:
+                yield f"{effects.names(cell)} holds {min(bag)} of a kind of {kind.name}"
             for number, capacity in zip(bag, track.capacities(), strict=True) if track is not None else ():
                 if number > capacity:
-                    yield f"{census.name(cell)} holds {number} tokens in {capacity} spaces"
+                    yield f"{effects.names(cell)} holds {number} tokens in {capacity} spaces"
         if tuple(held) != kind.totals:
             yield f"there are {held} {kind.name}, not {list(kind.totals)}"
 
 
 def _cards(census: Census, cells: Sequence[Value]) -> Iterator[str]:
-    location = census.layout.cells("location")
+    location, name = census.effects.layout.cells("location"), census.effects.names
     zones_of: list[list[int]] = [[] for _ in location]
-    for zone in census.zones:
-        piles = cells[zone] if zone in census.piled else (cells[zone],)
-        if zone in census.piled and not all(piles):
-            yield f"{census.name(zone)} has a pile without cards"
+    for zone, shape in census.effects.zones.items():
+        piles = cells[zone] if shape.piles else (cells[zone],)
+        if shape.piles and not all(piles):
+            yield f"{name(zone)} has a pile without cards"
         for card in (card for pile in piles for card in pile):
             zones_of[card].append(zone)
     for card, zones in enumerate(zones_of):
         if len(zones) != 1:
-            where = ", ".join(census.name(zone) for zone in zones) or "no zone"
+            where = ", ".join(map(name, zones)) or "no zone"
             yield f"card {card} lies in {where}"
         elif cells[location[card]] != zones[0]:
-            yield f"card {card} lies in {census.name(zones[0])}, but its place says otherwise"
+            yield f"card {card} lies in {name(zones[0])}, but its place says otherwise"
 
 
 def _pieces(census: Census, cells: Sequence[Value]) -> Iterator[str]:
-    layout = census.layout
+    layout = census.effects.layout
     standing = [0] * len(census.stocks)
     if "piece" in layout.base:
         for cell in layout.cells("piece"):

@@ -1,6 +1,6 @@
 """Registry of built-in functions, used by the checker and by both execution forms.
 
-A call in the checked tree holds its row. :mod:`interpreter.language.check_builtins` checks the arguments. The plain
+A call in the checked tree holds its row. :mod:`interpreter.language.check_expressions` checks the arguments. The plain
 form has a function for each row in :mod:`interpreter.plain.builtin_functions`. A module calls the function of
 the runtime with that name, or :mod:`interpreter.compiler.codegen.builtin_calls` builds it from other ops.
 """
@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["BUILTINS", "FUNCTIONS", "OWN_NAMES", "OWN_TYPES", "OWN_VALUES", "Builtin"]
+from interpreter.language import types
+
+__all__ = ["BUILTINS", "FUNCTIONS", "OWN_NAMES", "OWN_TYPES", "OWN_VALUES", "TYPES", "TYPE_FORMS", "Builtin"]
 
 
 class Builtin(NamedTuple):
-    """One built-in function. The types of parameters and result are words: see
-    :mod:`interpreter.language.check_builtins`."""
+    """One built-in function. The types of parameters and result are words: see :data:`TYPES` and :data:`TYPE_FORMS`."""
 
     name: str
     parameters: tuple[str, ...]
@@ -121,6 +122,29 @@ _ROWS = (
     Builtin("set of list", ("list",), "set"),
     Builtin("cards of piles", ("piles",), "list"),
 )
+
+TYPES: dict[str, types.Type] = {
+    "int": types.INT,
+    "bool": types.BOOL,
+    "node": types.NODE,
+    "seat": types.SEAT,
+    "ints": types.ListType(types.INT),
+    "nodes": types.ListType(types.NODE),
+    "seats": types.ListType(types.SEAT),
+    "links": types.ListType(types.LINK),
+}
+"""Words for parameters and results of one type."""
+TYPE_FORMS: dict[str, tuple[str, tuple[type[types.Type], ...], type[types.AnyType]]] = {
+    "counted": (
+        "something to count",
+        (types.ListType, types.SetType, types.BagType, types.IntType, types.PileType),
+        types.AnyType,
+    ),
+    "pile": ("a pile", (types.PileType,), types.AnyType),
+    "kinds": ("a set of kinds", (types.ListType, types.SetType), types.KindType),
+    "rooms": ("a list of rooms", (types.ListType,), types.RoomType),
+}
+"""Words for parameters of several types: a description, the allowed forms, and the form of items of collections."""
 
 BUILTINS = {row.name: row for row in _ROWS}
 FUNCTIONS = {name: row for name, row in BUILTINS.items() if row.about}

@@ -122,21 +122,32 @@ def check_function(
     report: Report,
 ) -> tuple[Signature, RuleLayer]:
     """Check a helper: a function or verdict outside the ruleset. Calls use the id of its layer as the name."""
-    header = tree.header
-    parameters = parameters_of(names, header, file, report)
+    form: Form = "is" if isinstance(tree, nodes.Function) else "permits"
+    parameters, result = _types(names, tree.header, form, file, report)
     constant = literal_type(tree)
-    result = constant or BOOL
-    if isinstance(tree, nodes.Function) and constant is None:
-        result = resolve_type(names, header.result, report) if header and header.result else NEVER
-        if result == NEVER:
-            report(_headless(key.text, parameters, tree.span))
+    result = constant or result
+    if result == NOTHING:
+        result = NEVER
+        report(_headless(key.text, parameters, tree.span))
     frame = Frame()
     steps = Steps(names, frame, report, f"{rule}@0", file, result, pure=True)
-    _add_parameters(steps, parameters, header)
-    form: Form = "is" if isinstance(tree, nodes.Function) else "permits"
+    _add_parameters(steps, parameters, tree.header)
     signature = Signature(f"{rule}@0", form, parameters, result, key.span, constant=constant is not None)
     body = _checked_body(tree, steps, signature, report)
     return signature, steps.layer(rule, body, key.span, parameters, form)
+
+
+def _types(
+    names: Names, header: nodes.Header | None, form: Form, file: str, report: Report
+) -> tuple[tuple[tuple[str, Type], ...], Type]:
+    """Return the parameters of a rule and the type of its result."""
+    parameters = parameters_of(names, header, file, report)
+    if header is None or header.result is None:
+        return parameters, BOOL if form == "permits" else NOTHING
+    result = resolve_type(names, header.result, report)
+    if form == "permits" and result != BOOL:
+        report(Diagnostic("E310", "a verdict has no result type", header.span))
+    return parameters, result
 
 
 def _headless(name: str, parameters: tuple[tuple[str, Type], ...], span: Span) -> Diagnostic:
@@ -246,7 +257,8 @@ class _Whole(Checker):
                 self._other_form(name, form, below, entry)
             return
         about = ("header", form, entry.file)
-        parameters, result = self.once(about, (header,), partial(self._types, header, form, entry.file))
+        typed = partial(_types, self.names, header, form, entry.file, self.report)
+        parameters, result = self.once(about, (header,), typed)
         constant = literal_type(tree) if below is None else None
         result = constant or result
         if form == "is" and result == NOTHING:
@@ -255,20 +267,12 @@ class _Whole(Checker):
                 self.report(_headless(name, parameters, tree.span))
             elif header is None:
                 constant = NEVER
-        if form == "permits" and result != BOOL and header is not None:
-            self.error("E310", "a verdict has no result type", header.span)
         if below is None:
             self.signatures[name] = Signature(name, form, parameters, result, entry.span, constant is not None)
             return
         if below.form != form:
             self._other_form(name, form, below, entry)
         self._same_types(name, below, parameters, result, header.span if header else entry.span)
-
-    def _types(self, header: nodes.Header | None, form: Form, file: str) -> tuple[tuple[tuple[str, Type], ...], Type]:
-        """Return the parameters of a rule and the type of its result."""
-        parameters = parameters_of(self.names, header, file, self.report)
-        default = BOOL if form == "permits" else NOTHING
-        return parameters, resolve_type(self.names, header.result, self.report) if header and header.result else default
 
     def _other_form(self, name: str, form: Form, below: Signature, entry: Entry) -> None:
         note = Note(f"`{name}` is introduced here", below.span)
@@ -374,7 +378,7 @@ class _Whole(Checker):
         frame, pure = Frame(), signature.form != "does"
         steps = Steps(self.names, frame, self.report, f"{name}@{index}", entry.file, signature.result, pure)
         _add_parameters(steps, parameters, header)
-        when = self._guard(entry.conditions, frame)
+        when = steps.all_hold(entry.conditions)
         if verb == "wraps" and index > 0:
             steps.base = (name, index - 1, signature)
         body = _checked_body(tree, steps, signature, self.report)
@@ -383,22 +387,13 @@ class _Whole(Checker):
         layer = replace(layer, layer=index, when=when, cites=cites, covers=verb, part=entry.part)
         return layer, steps.blocks
 
-    def _guard(self, guards: Iterable[Scalar], frame: Frame) -> core.Expression | None:
-        """Join the conditions of a layer and of its enclosing parts."""
-        when: core.Expression | None = None
-        for guard in guards:
-            tree = condition_of(guard, self.report)
-            if tree is not None:
-                when = self.expressions(frame).established(tree, when, guard.span)
-        return when
-
     def _versions(self) -> None:
         """Check the conditions of values of cards, which read what is printed without conditions."""
         found: list[tuple[CardKind, str, str, core.Expression]] = []
         for kind in self.model.card_kinds.values():
             for layer in self.composition.layers("cards", kind.name):
                 frame = Frame()
-                guard = self._guard(layer.conditions, frame)
+                guard = self.expressions(frame).all_hold(layer.conditions)
                 if frame.size:
                     remedy = "let a rule search it, and call the rule here"
                     self.error("E407", "the condition of cards searches a list", layer.conditions[0].span, remedy)
@@ -451,7 +446,8 @@ class _Whole(Checker):
         frame, entry, blocks = Frame(), trigger.entry, Blocks()
         if self.heard(pattern, frame) is None:
             return None
-        test = self.narrowed(self._guard(entry.guards, frame), pattern.test, self.expressions(frame))
+        expressions = self.expressions(frame)
+        test = self.narrowed(expressions.all_hold(entry.guards), pattern.test, expressions)
         cases = [
             TriggerCase(
                 _texts(case.in_),
@@ -502,7 +498,7 @@ class _Whole(Checker):
     ) -> tuple[StandingRule, Blocks]:
         entry, frame, blocks = rule.entry, Frame(), Blocks()
         expressions = self.expressions(frame)
-        test = self._guard(entry.guards, frame)
+        test = expressions.all_hold(entry.guards)
         binders = tuple(expressions.binder(binder)[:2] for binder in (match.binders if match is not None else ()))
         test = self.narrowed(test, tree, expressions)
         handler = self._handler(f"{rule.name}?", does, frame, rule, blocks)

@@ -20,13 +20,14 @@ from interpreter.base.plurals import counted, quoted
 from interpreter.base.remedies import either, insert, write
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.base.yaml_values import Scalar
 from interpreter.language import core, nodes
-from interpreter.language.builtins import BUILTINS, FUNCTIONS, Builtin
-from interpreter.language.check_builtins import BuiltinCall
+from interpreter.language.builtins import BUILTINS, FUNCTIONS, TYPE_FORMS, TYPES, Builtin
 from interpreter.language.model import CardKind, Group, Signature, Table, versioned
 from interpreter.language.reporter import Report, Reporter
 from interpreter.language.resolve import MAXIMUM_NESTING, Names, owner_word
 from interpreter.language.scope import Frame, Variable, path_of
+from interpreter.language.texts import condition_of
 from interpreter.language.types import (
     BOOL,
     INT,
@@ -50,10 +51,12 @@ from interpreter.language.types import (
     PileType,
     PlaceType,
     RecordType,
+    RoomType,
     SeatType,
     SetType,
     Sortable,
     TextType,
+    TrackType,
     Type,
     accepts,
     item_type,
@@ -87,8 +90,8 @@ class Expressions(Reporter):
     hints: Mapping[str, str] = field(default_factory=lambda: OTHER_WORDS, kw_only=True)
     """Help for unknown names."""
 
-    def spoken(self, text: str) -> str:
-        return self.names.model.spoken(text)
+    def __post_init__(self) -> None:
+        self.spoken = self.names.model.spoken
 
     # --- entry points
 
@@ -131,6 +134,14 @@ class Expressions(Reporter):
         checked = self.condition(node)
         self.frame.facts[-1].update(self.facts(node, holds=True))
         return checked if before is None else core.Logic("and", before, checked, type=BOOL, span=span or node.span)
+
+    def all_hold(self, conditions: Iterable[Scalar]) -> core.Expression | None:
+        """Check the conditions of a layer, those of its enclosing parts first, and join them with `and`."""
+        joined: core.Expression | None = None
+        for condition in conditions:
+            if (tree := condition_of(condition, self.report)) is not None:
+                joined = self.established(tree, joined, condition.span)
+        return joined
 
     def conjuncts(self, test: nodes.Expr | None) -> tuple[core.Expression, ...]:
         """Split a condition at each `and`, so that a refusal can name those that fail. Facts of each part hold for
@@ -615,7 +626,7 @@ class Expressions(Reporter):
             self.error("E404", f"`{node.name}` takes {expected}, got {got}", node.span, function.about, form)
             return self._unchecked(node)
         words = ("int",) * got if many else function.parameters
-        builtin = BuiltinCall(self)
+        builtin = _BuiltinCall(self)
         arguments = [builtin.argument(word, argument) for word, argument in zip(words, node.arguments, strict=True)]
         type_, or_none = builtin.gives(function.gives), function.partial and maybe
         if node.name == "links":
@@ -1019,6 +1030,86 @@ class Expressions(Reporter):
 
     def _never(self, span: Span) -> core.Expression:
         return core.Const(None, type=NEVER, span=span)
+
+
+class _BuiltinCall:
+    """One call, whose arguments are checked in order. ``item`` is the item type and ``bag`` the kind of tokens inferred
+    so far."""
+
+    def __init__(self, checker: Expressions) -> None:
+        self.checker = checker
+        self.item: Type = NEVER
+        self.bag = ""
+
+    def argument(self, word: str, node: nodes.Expr) -> core.Expression:
+        """Check the next argument, for a parameter with this word."""
+        checker = self.checker
+        match word:
+            case "numbers":
+                value = checker.sure(node, ListType(INT))
+                if isinstance(value.type, ListType) and isinstance(value.type.of, BagType):
+                    self.bag = value.type.of.name
+                    return value
+                return checker.fit(value, ListType(INT), node.span, "")
+            case "kind":
+                return checker.need(node, KindType(self.bag)) if self.bag else checker.value(node)
+            case "any":
+                return checker.value(node)
+            case "list":
+                value, self.item = checker.items(node)
+                return value
+            case "bag":
+                return self._bag(node)
+            case "track":
+                value = checker.holder(node)
+                if isinstance(value.type, HolderType):
+                    self.bag = value.type.name
+                if not isinstance(value.type, TrackType | NeverType):
+                    checker.error("E401", f"got {value.type}, want a track", node.span)
+                return value
+            case _ if word in TYPES:
+                return checker.need(node, TYPES[word])
+            case _:
+                return self._of_forms(word, node)
+
+    def _of_forms(self, word: str, node: nodes.Expr) -> core.Expression:
+        value = self.checker.sure(node)
+        expected, forms, item = TYPE_FORMS[word]
+        match value.type:
+            case NeverType():
+                pass
+            case PileType(name=name) if PileType in forms:
+                self.item = CardType(name)
+            case CollectionType(of=KindType(name=name)) if word == "kinds":
+                self.bag = name
+            case CollectionType(of=of) as type_ if type(type_) in forms and isinstance(of, item | NeverType):
+                pass
+            case type_ if type(type_) not in forms or isinstance(type_, CollectionType):
+                self.checker.error("E401", f"got {type_}, want {expected}", node.span)
+        return value
+
+    def _bag(self, node: nodes.Expr) -> core.Expression:
+        checker, bag = self.checker, self.bag
+        if checker.names.is_unit(bag):
+            return checker.need(node, INT)
+        value = checker.sure(node, BagType(bag) if bag else None)
+        if isinstance(value.type, BagType) and bag in ("", value.type.name):
+            self.bag = value.type.name
+        elif not isinstance(value.type, NeverType):
+            expected = f"bag of {bag}" if bag else "a bag"
+            checker.error("E401", f"got {value.type}, want {expected}", node.span)
+        return value
+
+    def gives(self, word: str) -> Type:
+        """Return the result type. Call it after all arguments are checked."""
+        inferred: dict[str, Type] = {
+            "item": self.item,
+            "list": ListType(self.item),
+            "lists": ListType(ListType(self.item)),
+            "bags": ListType(BagType(self.bag)),
+            "room": RoomType(KindType(self.bag)),
+        }
+        return TYPES.get(word) or inferred[word]
 
 
 def _phase(known: Type | None, span: Span) -> core.Expression:

@@ -7,7 +7,7 @@ from functools import partial
 
 from interpreter.base.source import Span
 from interpreter.base.yaml_values import word, words
-from interpreter.language import core, nodes
+from interpreter.language import core, nodes, types
 from interpreter.language.check_table import Layout
 from interpreter.language.checker import Checker
 from interpreter.language.model import Board, Event, Measure, MeasureKey, Phrase
@@ -15,24 +15,6 @@ from interpreter.language.parse import parse_event_pattern, parse_match
 from interpreter.language.scope import Frame, frame_of
 from interpreter.language.texts import condition_of, expression_of, parsed
 from interpreter.language.translations import asks_of, sayable
-from interpreter.language.types import (
-    SEAT,
-    BagType,
-    BoolType,
-    CardType,
-    CompositeType,
-    IntType,
-    KindType,
-    LinkType,
-    ListType,
-    NeverType,
-    NoneType,
-    PieceType,
-    PileType,
-    PlaceType,
-    Type,
-    item_type,
-)
 from interpreter.reading.yaml import Mapping, Scalar, Value
 from interpreter.sections import behaviour, drawings
 from interpreter.sections.declarations import Entry
@@ -41,10 +23,10 @@ from interpreter.sections.vocabulary import Keys
 __all__ = ["Shown"]
 
 _TYPES = {
-    "piece": (PieceType, "a piece", False),
-    "card": (CardType | PileType, "a card or cards", True),
-    "tokens": (BagType, "tokens", True),
-    "side": (KindType | NoneType, "a member of a kind", True),
+    "piece": (types.PieceType, "a piece", False),
+    "card": (types.CardType | types.PileType, "a card or cards", True),
+    "tokens": (types.BagType, "tokens", True),
+    "side": (types.KindType | types.NoneType, "a member of a kind", True),
 }
 """Types of looks whose type matters, with a description, and whether they need a grid."""
 _GRIDS = "make the nodes with `graph: {grid: …}`, or give them `x` and `y` and write `picture: {grid: yes}`"
@@ -100,7 +82,7 @@ class Shown(Checker):
         for ask in asks_of(self.model):
             context = [(name, value.type) for name, value in ask.context]
             for option in ask.options:
-                bound = [("who", SEAT), *context, *((choice.name, choice.type) for choice in option.choices)]
+                bound = [("who", types.SEAT), *context, *((choice.name, choice.type) for choice in option.choices)]
                 key = f"{ask.name}.{option.name}"
                 if self.model.alternatives.setdefault(key, bound) != bound:
                     self.error("E511", f"`{key}` has other variables elsewhere", option.span)
@@ -128,7 +110,7 @@ class Shown(Checker):
             for each in self.composition.read(record)
         }
 
-    def _bound_by(self, name: str, entry: Entry, *, optional: bool) -> list[tuple[str, Type]] | None:
+    def _bound_by(self, name: str, entry: Entry, *, optional: bool) -> list[tuple[str, types.Type]] | None:
         """Return the variables of a text, or None for an unknown key.
 
         Report an unknown key unless it is ``optional``: a file of words serves the whole family, so it may have keys
@@ -140,7 +122,7 @@ class Shown(Checker):
             self.unknown("name", name, self.sayable, entry.span)
         return None
 
-    def _says(self, bound: list[tuple[str, Type]], *layers: Value | None) -> dict[str, Phrase]:
+    def _says(self, bound: list[tuple[str, types.Type]], *layers: Value | None) -> dict[str, Phrase]:
         """Return the phrases of some layers by language, those of the uppermost layer that has one."""
 
         def said() -> dict[str, Phrase]:
@@ -171,9 +153,9 @@ class Shown(Checker):
         for name, record in (("node", picture.node), ("link", picture.link), ("place", picture.place)):
             looks = self.once(("look",), (record.source,), partial(self.looks, record))
             self.model.picture.update((f"{name}.{key}", look) for key, look in looks.items())
-            for key, (types, want, of_grid) in _TYPES.items():
+            for key, (forms, want, of_grid) in _TYPES.items():
                 for tree in looks[key].trees if key in looks else ():
-                    if not isinstance(item_type(tree.type) or tree.type, types | NeverType):
+                    if not isinstance(types.item_type(tree.type) or tree.type, forms | types.NeverType):
                         self.error("E401", f"got {tree.type}, want {want}", record.span(key))
                     if of_grid and not (self.model.grid or picture.grid):
                         self.error("E306", f"`{key}` needs the fields of a grid", record.span(key), _GRIDS)
@@ -206,9 +188,9 @@ class Shown(Checker):
             test = self.narrowed(test, pattern.test, expressions)
         each: list[tuple[int, core.Expression]] = []
         if (seat := measure.each) is not None:
-            local = expressions.bound(seat.text, SEAT, nodes.Name(seat.text, span=seat.span)).index
-            each.append((local, core.AllSeats(type=ListType(SEAT), span=seat.span)))
-            keys.append(self._key(seat.text, local, SEAT, seat.span))
+            local = expressions.bound(seat.text, types.SEAT, nodes.Name(seat.text, span=seat.span)).index
+            each.append((local, core.AllSeats(type=types.ListType(types.SEAT), span=seat.span)))
+            keys.append(self._key(seat.text, local, types.SEAT, seat.span))
         match = parsed(measure.for_, parse_match, self.report)
         for binder in match.binders if match is not None else ():
             local, items, of = expressions.binder(binder)
@@ -219,7 +201,7 @@ class Shown(Checker):
         if tree is None:
             return None
         value = expressions.value(tree, maybe=True)
-        if not isinstance(value.type, IntType | BoolType | NoneType | NeverType):
+        if not isinstance(value.type, types.IntType | types.BoolType | types.NoneType | types.NeverType):
             self.error("E401", f"got {value.type}, want a number or a condition", tree.span)
         return Measure(
             measure.name,
@@ -234,9 +216,9 @@ class Shown(Checker):
             measure.entry.span,
         )
 
-    def _key(self, name: str, local: int, type_: Type, span: Span) -> MeasureKey:
+    def _key(self, name: str, local: int, type_: types.Type, span: Span) -> MeasureKey:
         """Return a key of a measure: figures are added up by its values, which therefore need a name."""
-        if isinstance(type_, CompositeType | PieceType | PlaceType | LinkType):
+        if isinstance(type_, types.CompositeType | types.PieceType | types.PlaceType | types.LinkType):
             self.error("E401", f"a measure by {type_}, want a number, a text or something with a name", span)
         return MeasureKey(name, local, type_)
 

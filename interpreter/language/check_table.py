@@ -34,8 +34,6 @@ _SHOWN = {
     "scale": (("int",), "a number"),
 }
 """Allowed types of the panel forms that show one value, with a description."""
-COLOURS = tuple(NAMED)
-"""Names of colours."""
 
 
 class Layout(Checker):
@@ -95,8 +93,8 @@ class Layout(Checker):
         return Mark(keys.name, items, word(keys.during), tuple(bound), word(keys.colour), frame.size)
 
     def _check_colour(self, colour: Scalar | None) -> None:
-        if colour is not None and colour.text not in COLOURS:
-            self.unknown("colour", colour.text, COLOURS, colour.span, code="E302")
+        if colour is not None and colour.text not in NAMED:
+            self.unknown("colour", colour.text, NAMED, colour.span, code="E302")
 
     def _face(self, face: Face) -> None:
         name = face.name

@@ -32,10 +32,7 @@ class Checker(Reporter):
         self.composition, self.names = composition, names
         self.model, self.signatures = names.model, names.signatures
         self.diagnostics = diagnostics
-        self.report = diagnostics.append
-
-    def spoken(self, text: str) -> str:
-        return self.model.spoken(text)
+        self.report, self.spoken = diagnostics.append, self.model.spoken
 
     def once(self, about: tuple[Hashable, ...], parts: tuple[object, ...], check: Callable[[], T]) -> T:
         """Check a text unless an equal one has been checked: see :meth:`~interpreter.language.resolve.Names.once`."""

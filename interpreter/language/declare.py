@@ -16,7 +16,7 @@ from interpreter.base.diagnostics import Note
 from interpreter.base.remedies import add
 from interpreter.base.source import NOWHERE
 from interpreter.base.yaml_values import word, words
-from interpreter.language import nodes
+from interpreter.language import nodes, types
 from interpreter.language.builtins import FUNCTIONS, OWN_TYPES, OWN_VALUES
 from interpreter.language.declared import Reader
 from interpreter.language.declared_cards import Cards
@@ -27,30 +27,6 @@ from interpreter.language.model import Component, Event, Group, Interpretation, 
 from interpreter.language.reporter import Report
 from interpreter.language.resolve import Names
 from interpreter.language.texts import type_of
-from interpreter.language.types import (
-    INT,
-    NEVER,
-    OWNERS,
-    PLACE,
-    SEAT,
-    CardHolderType,
-    CardType,
-    CollectionType,
-    KindType,
-    ListType,
-    MadeType,
-    NeverType,
-    PieceType,
-    PilesType,
-    PoolType,
-    RecordType,
-    SetType,
-    StockType,
-    TokenHolderType,
-    TrackType,
-    Type,
-    ZoneType,
-)
 from interpreter.reading.composition import Composition
 from interpreter.reading.file_declarations import phases_of
 from interpreter.reading.players import player_range
@@ -102,8 +78,8 @@ class _Things(Reader):
 
     def names(self) -> None:
         """Report names that are declared twice or reserved."""
-        types = ("kinds", "tokens", "cards", "records", "pieces")
-        self._distinct(types, "type", OWN_TYPES)
+        named = ("kinds", "tokens", "cards", "records", "pieces")
+        self._distinct(named, "type", OWN_TYPES)
         common = (section for section in STATE_SECTIONS if section != "has")  # things of seats have an owner
         values = (*common, "settings", "interpretations", "tables")
         self._distinct(values, "value", OWN_VALUES)
@@ -115,7 +91,7 @@ class _Things(Reader):
 
     def names_with_types(self) -> None:
         """Read what each file says of the types of parameters."""
-        self.model.names.update((file, self.types(names)) for file, names in self.composition.names.items())
+        self.model.names.update((file, self.types_of(names)) for file, names in self.composition.names.items())
 
     def _distinct(self, sections: tuple[str, ...], use: str, own: Container[str]) -> None:
         first: dict[str, Entry] = {}
@@ -200,21 +176,21 @@ class _Things(Reader):
         records = list(self.composition.read(things.RecordType))
         self.model.records.update((record.name, {}) for record in records)
         for record in records:
-            self.model.records[record.name].update(self.types(record.rest(TypeText)))
+            self.model.records[record.name].update(self.types_of(record.rest(TypeText)))
         for record in records:
-            depth, fields = self._extent(RecordType(record.name), {})
+            depth, fields = self._extent(types.RecordType(record.name), {})
             if depth > MAXIMUM_DEPTH or fields > MAXIMUM_FIELDS:
                 most = f"at most {MAXIMUM_DEPTH} levels and {MAXIMUM_FIELDS} values"
                 message = f"`{record.name}` contains itself or is too large: want {most}"
                 self.error("E313", message, record.entry.span)
                 self.model.records[record.name].clear()
 
-    def _extent(self, type_: Type, known: dict[str, tuple[int, int]]) -> tuple[int, int]:
+    def _extent(self, type_: types.Type, known: dict[str, tuple[int, int]]) -> tuple[int, int]:
         """Return the nesting depth of values of a type, and the number of values in each."""
-        if isinstance(type_, MadeType):
+        if isinstance(type_, types.MadeType):
             depth, fields = self._extent(type_.of, known)
             return depth + 1, fields
-        if not isinstance(type_, RecordType) or type_.name not in self.model.records:
+        if not isinstance(type_, types.RecordType) or type_.name not in self.model.records:
             return 1, 1
         if type_.name not in known:
             known[type_.name] = (MAXIMUM_DEPTH + 1, 1)  # too deep if it contains itself
@@ -239,41 +215,43 @@ class _Things(Reader):
             )
 
     def groups(self) -> None:
-        self.model.groups["round"] = Group("round", None, INT, NOWHERE, "", starts="value")
+        self.model.groups["round"] = Group("round", None, types.INT, NOWHERE, "", starts="value")
         for zone in self.composition.read(things.Zone):
-            self._zone(zone, zone.piles_of or zone.of, PilesType if zone.piles_of is not None else ZoneType)
+            self._zone(zone, zone.piles_of or zone.of, types.PilesType if zone.piles_of is not None else types.ZoneType)
         for pool in self.composition.read(things.Pool):
-            self._add(pool, PoolType(self._token_of(pool, pool.of)), unlimited=pool.unlimited)
+            self._add(pool, types.PoolType(self._token_of(pool, pool.of)), unlimited=pool.unlimited)
         for track in self.composition.read(things.Track):
-            self._add(track, TrackType(self._token_of(track, track.of)), spaces=word(track.spaces) or None)
+            self._add(track, types.TrackType(self._token_of(track, track.of)), spaces=word(track.spaces) or None)
         for belonging in self.composition.read(seating.OfSeat):
             self._belonging(belonging)
         for value in self.composition.read(seating.StateValue):
             self._value(value)
         if (graph := self.model.graph) is not None:
-            piece = PieceType(optional=True)
-            self.model.groups["piece"] = Group("piece", PLACE, piece, graph.span, "", starts="value")
+            piece = types.PieceType(optional=True)
+            self.model.groups["piece"] = Group("piece", types.PLACE, piece, graph.span, "", starts="value")
 
     def _belonging(self, thing: seating.OfSeat) -> None:
         if thing.zone is not None:
-            self._zone(thing, thing.zone, ZoneType)
+            self._zone(thing, thing.zone, types.ZoneType)
         elif thing.pool is not None:
-            self._add(thing, PoolType(self._token_of(thing, thing.pool)))
+            self._add(thing, types.PoolType(self._token_of(thing, thing.pool)))
         elif thing.track is not None:
-            self._add(thing, TrackType(self._token_of(thing, thing.track)), spaces=word(thing.spaces) or None)
+            self._add(thing, types.TrackType(self._token_of(thing, thing.track)), spaces=word(thing.spaces) or None)
         elif thing.stock is not None:
             piece, pieces = thing.stock.text, self.model.pieces
             if piece not in pieces:
                 self.unknown("piece", piece, pieces, thing.stock.span)
-            self._add(thing, StockType(piece))
+            self._add(thing, types.StockType(piece))
         else:
             self._value(thing)
 
-    def _zone(self, zone: things.Zone | seating.OfSeat, cards: Scalar | None, form: type[ZoneType | PilesType]) -> None:
+    def _zone(
+        self, zone: things.Zone | seating.OfSeat, cards: Scalar | None, form: type[types.ZoneType | types.PilesType]
+    ) -> None:
         of = self.type(cards)
-        if not isinstance(of, CardType | NeverType) and cards is not None:
+        if not isinstance(of, types.CardType | types.NeverType) and cards is not None:
             self.error("E401", f"a zone holds cards, not {of}", cards.span)
-        type_ = form(of.name if isinstance(of, CardType) else "")
+        type_ = form(of.name if isinstance(of, types.CardType) else "")
         self._add(zone, type_, order=word(zone.order, "kept"), most=self._most(zone, zone.most, type_))
 
     def _token_of(self, thing: Layered, token: Scalar | None) -> str:
@@ -287,25 +265,27 @@ class _Things(Reader):
 
     def _value(self, value: seating.StateValue | seating.OfSeat) -> None:
         type_ = self.type(value.value)
-        if value.start is None and not type_.optional and type_ != NEVER:
+        if value.start is None and not type_.optional and type_ != types.NEVER:
             message = f"`{value.name}` needs a `start`: only a `{self.model.word(type_)}?` may start as none"
-            self.error("E307", message, value.first.span, add(value.first.span, "start: 0") if type_ == INT else None)
+            self.error(
+                "E307", message, value.first.span, add(value.first.span, "start: 0") if type_ == types.INT else None
+            )
         most, range_ = self._most(value, value.most, type_), self._range(value.value)
-        if value.count == "shown" and not isinstance(type_, CollectionType | NeverType):
+        if value.count == "shown" and not isinstance(type_, types.CollectionType | types.NeverType):
             message = f"got {type_}, want a list or a set: only these have hidden items that can be counted"
             self.error("E401", message, value.span("count"))
         self._add(value, type_, lasts=value.lasts, starts="value", range=range_, most=most, count=value.count)
 
-    def _most(self, thing: Layered, most: int | None, type_: Type) -> int | None:
+    def _most(self, thing: Layered, most: int | None, type_: types.Type) -> int | None:
         """Return the largest number of items of a list or zone."""
-        if most is None or isinstance(type_, ListType | CardHolderType | NeverType):
+        if most is None or isinstance(type_, types.ListType | types.CardHolderType | types.NeverType):
             return most
         self.error("E401", f"got {type_}, want a list or a zone: only these have items", thing.span("most"))
         return None
 
-    def _add(self, thing: OfState, type_: Type, **details: object) -> None:
+    def _add(self, thing: OfState, type_: types.Type, **details: object) -> None:
         owner = self._owner(thing) if isinstance(thing, seating.OfSeat) else None
-        if owner == NEVER:
+        if owner == types.NEVER:
             return
         group = Group(thing.name, owner, type_, thing.first.span, thing.first.file, section=thing.section)
         seen, in_page = word(thing.source.get("seen"), "everyone"), thing.in_page == "yes"
@@ -317,34 +297,34 @@ class _Things(Reader):
             first = self.model.groups[group.name]
             notes = (Note("the first declaration", first.span),) if first.file else ()
             self.error("E501", f"`{group.name}` is declared already", group.span, None, *notes)
-        if group.seen == "owner" and owner != SEAT:
+        if group.seen == "owner" and owner != types.SEAT:
             message = "got `owner`, want `everyone`, `no one` or `by RULE`: only things of seats have an owner"
             self.error("E104", message, thing.span("seen"))
         start = thing.source.get("start")
-        holder = {"all": CardHolderType, "rest": TokenHolderType}
+        holder = {"all": types.CardHolderType, "rest": types.TokenHolderType}
         if word(start) in holder and isinstance(type_, holder[word(start)]):
             group = replace(group, starts=cast(Literal["all", "rest"], word(start)))
         elif start is not None:
             group = replace(group, starts="value")
         self.model.groups[group.name] = group
 
-    def _owner(self, thing: seating.OfSeat) -> Type:
+    def _owner(self, thing: seating.OfSeat) -> types.Type:
         """Return the type of the things of which each has a belonging; `never` if there are none."""
         of, dot, _ = thing.name.partition(".")
         if not dot:
-            return SEAT
-        if of in OWNERS and self.model.graph is not None:
-            return OWNERS[of]
+            return types.SEAT
+        if of in types.OWNERS and self.model.graph is not None:
+            return types.OWNERS[of]
         if of in self.model.card_kinds:
-            return CardType(of)
+            return types.CardType(of)
         kind = self.model.kinds.get(of)
         if kind is None:
-            return NEVER  # a later file has removed it
+            return types.NEVER  # a later file has removed it
         if kind.range is not None or kind.unit:
             what = "numbers" if kind.range is not None else "tokens without kinds"
             self.error("E401", f"`{of}` are {what}, which hold nothing: only a kind with names does", thing.first.span)
-            return NEVER
-        return KindType(of)
+            return types.NEVER
+        return types.KindType(of)
 
     def inputs(self) -> None:
         for setting in self.composition.read(seating.Setting):
@@ -361,9 +341,9 @@ class _Things(Reader):
                 self._check_seats(setting, type_, value)
             self.model.settings[name] = Setting(name, type_, check, value, setting.about, span, numbers)
 
-    def _check_seats(self, setting: seating.Setting, type_: Type, value: plain_data.Value) -> None:
+    def _check_seats(self, setting: seating.Setting, type_: types.Type, value: plain_data.Value) -> None:
         """Check a setting that has an item for each seat of a role."""
-        if not isinstance(type_, ListType | NeverType) or type_.optional:
+        if not isinstance(type_, types.ListType | types.NeverType) or type_.optional:
             message = f"got {type_}, want a list: a role takes one seat for each item"
             self.error("E401", message, setting.span("value"))
         elif isinstance(value, tuple) and len(value) > MAXIMUM_SEATS:
@@ -380,20 +360,22 @@ class _Things(Reader):
         kind = self.model.kinds.get(tree.name) if isinstance(tree, nodes.NamedType) else None
         return kind.range if kind is not None else None
 
-    def setting_value(self, value: Value, type_: Type) -> plain_data.Value:
-        if isinstance(value, Scalar) and (not isinstance(type_, ListType | SetType) or isinstance(type_.of, KindType)):
+    def setting_value(self, value: Value, type_: types.Type) -> plain_data.Value:
+        if isinstance(value, Scalar) and (
+            not isinstance(type_, types.ListType | types.SetType) or isinstance(type_.of, types.KindType)
+        ):
             return self.cell_value(Cell(value.text, value.span), type_)
-        if isinstance(value, Sequence) and isinstance(type_, CollectionType):
+        if isinstance(value, Sequence) and isinstance(type_, types.CollectionType):
             items = [self.setting_value(item, type_.of) for item in value.items]
-            return tuple(sorted(set(items)) if isinstance(type_, SetType) and None not in items else items)
-        if type_ != NEVER:
+            return tuple(sorted(set(items)) if isinstance(type_, types.SetType) and None not in items else items)
+        if type_ != types.NEVER:
             got = f"`{value.text}`" if isinstance(value, Scalar) else "a list"
             self.error("E401", f"got {got}, want {type_}", value.span)
         return None
 
     def events(self) -> None:
         for event in self.composition.read(behaviour.Event):
-            fields, first = self.types(event.with_), event.first
+            fields, first = self.types_of(event.with_), event.first
             self.model.events[event.name] = Event(event.name, fields, first.span, first.file)
 
     def components(self) -> None:

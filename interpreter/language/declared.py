@@ -7,43 +7,24 @@ from collections.abc import Iterable, Iterator
 
 from interpreter.base import plain_data
 from interpreter.base.diagnostics import Note
+from interpreter.base.plurals import MOST_LISTED, listed
 from interpreter.base.remedies import remove, write
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.language import types
 from interpreter.language.model import Model
 from interpreter.language.reporter import Report, Reporter
 from interpreter.language.resolve import Names, resolve_type
 from interpreter.language.syntax_errors import reserved
 from interpreter.language.texts import type_of
-from interpreter.language.types import (
-    NEVER,
-    BoolType,
-    CollectionType,
-    IntType,
-    KindType,
-    NeverType,
-    NodeType,
-    PlaceType,
-    SetType,
-    TextType,
-    Type,
-)
 from interpreter.reading.composition import Composition
 from interpreter.reading.printed_tables import Cell, PrintedTable
 from interpreter.reading.yaml import Scalar, Value
 from interpreter.sections.declarations import Entry
 
-__all__ = ["Reader", "listed"]
+__all__ = ["Reader"]
 
-MOST_LISTED = 12
-"""Maximum number of names listed in a message."""
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
-
-
-def listed(names: list[str] | tuple[str, ...]) -> str:
-    """List names for a message, at most :data:`MOST_LISTED`."""
-    shown = ", ".join(f"`{name}`" for name in names[:MOST_LISTED])
-    return f"{shown}, …" if len(names) > MOST_LISTED else shown
 
 
 class Reader(Reporter):
@@ -51,20 +32,18 @@ class Reader(Reporter):
 
     def __init__(self, composition: Composition, report: Report, model: Model) -> None:
         self.composition, self.report, self.model = composition, report, model
-
-    def spoken(self, text: str) -> str:
-        return self.model.spoken(text)
+        self.spoken = model.spoken
 
     def section(self, name: str) -> Iterator[tuple[str, list[Entry]]]:
         """Yield the declarations of a section, each with its layers."""
         yield from self.composition.sections.get(name, {}).items()
 
-    def type(self, value: Value | None) -> Type:
+    def type(self, value: Value | None) -> types.Type:
         """Return the type in a value, or `never` if it is missing or invalid."""
         tree = type_of(value, self.report)
-        return resolve_type(Names(self.model), tree, self.report) if tree is not None else NEVER
+        return resolve_type(Names(self.model), tree, self.report) if tree is not None else types.NEVER
 
-    def types(self, fields: Iterable[tuple[Scalar, Scalar | None]]) -> dict[str, Type]:
+    def types_of(self, fields: Iterable[tuple[Scalar, Scalar | None]]) -> dict[str, types.Type]:
         """Return the types of fields, by name."""
         return {key.text: self.type(value) for key, value in fields}
 
@@ -85,23 +64,23 @@ class Reader(Reporter):
     def columns(
         self,
         table: PrintedTable,
-        attributes: dict[str, Type],
+        attributes: dict[str, types.Type],
         owner: str,
         extra: tuple[str, ...] = (),
         unlisted: tuple[str, ...] = (),
         key: str = "has",
-    ) -> list[tuple[str, Type] | None]:
+    ) -> list[tuple[str, types.Type] | None]:
         """Return the attribute and type of each column of a table, or None for an unknown column.
 
         ``owner`` names the subject of a row. Columns in ``extra`` and ``unlisted`` are allowed too, although they are
         not attributes; the former are listed in messages. ``key`` declares the attributes.
         """
-        columns: list[tuple[str, Type] | None] = []
+        columns: list[tuple[str, types.Type] | None] = []
         for cell in table.header:
             if cell.text in attributes:
                 columns.append((cell.text, attributes[cell.text]))
             elif cell.text in (*extra, *unlisted, "provenance"):  # a remark on each row
-                columns.append((cell.text, NEVER))
+                columns.append((cell.text, types.NEVER))
             else:
                 known = [*attributes, *extra]
                 declared = f"allowed columns: {listed(known)}" if known else f"declare it: `{key}: {{{cell.text}: …}}`"
@@ -115,58 +94,60 @@ class Reader(Reporter):
             self.error("E306", message, table.header[0].span)
         return columns
 
-    def row(self, columns: list[tuple[str, Type] | None], row: tuple[Cell, ...]) -> dict[str, plain_data.Value]:
+    def row(self, columns: list[tuple[str, types.Type] | None], row: tuple[Cell, ...]) -> dict[str, plain_data.Value]:
         """Return the attributes in a row."""
         values: dict[str, plain_data.Value] = {}
         for column, cell in zip(columns, row, strict=False):
-            if column is not None and column[1] != NEVER:
+            if column is not None and column[1] != types.NEVER:
                 values[column[0]] = self.cell_value(cell, column[1])
         return values
 
-    def cell_value(self, cell: Cell, type_: Type) -> plain_data.Value:
+    def cell_value(self, cell: Cell, type_: types.Type) -> plain_data.Value:
         """Return the value of a printed cell for a type."""
         text = cell.text
         match type_:
-            case IntType() if _NUMBER.fullmatch(text):
+            case types.IntType() if _NUMBER.fullmatch(text):
                 return int(text)
-            case BoolType() if text in ("yes", "no"):
+            case types.BoolType() if text in ("yes", "no"):
                 return text == "yes"
-            case KindType():
+            case types.KindType():
                 members = self.model.members(type_.name)
                 if text in members:
                     return members.index(text)
                 if not (type_.optional and text == "-"):
                     self._no_member(text, type_.name, members, cell.span)
                 return None
-            case CollectionType() if isinstance(type_.of, KindType):
+            case types.CollectionType() if isinstance(type_.of, types.KindType):
                 members = self.model.members(type_.of.name)
                 names = [] if text == "-" else text.split()
                 for name in names:
                     if name not in members:
                         self._no_member(name, type_.of.name, members, cell.span)
                 indexes = [members.index(name) for name in names if name in members]
-                return tuple(sorted(set(indexes))) if isinstance(type_, SetType) else tuple(indexes)
-            case CollectionType(of=IntType() | NodeType() | PlaceType() as of):
+                return tuple(sorted(set(indexes))) if isinstance(type_, types.SetType) else tuple(indexes)
+            case types.CollectionType(of=types.IntType() | types.NodeType() | types.PlaceType() as of):
                 parts = text.split(",") if text != "-" else []
                 values = [self.cell_value(Cell(part.strip(), cell.span), of) for part in parts]
-                return tuple(sorted({*values} - {None}) if isinstance(type_, SetType) else values)
-            case NodeType() | PlaceType() if self.model.graph is not None and not (type_.optional and text == "-"):
+                return tuple(sorted({*values} - {None}) if isinstance(type_, types.SetType) else values)
+            case types.NodeType() | types.PlaceType() if self.model.graph is not None and not (
+                type_.optional and text == "-"
+            ):
                 graph, names = self.model.graph, [row.name for row in self.model.graph.nodes]
-                if isinstance(type_, PlaceType):
+                if isinstance(type_, types.PlaceType):
                     names = [f"{names[place.node]} {place.number}" for place in graph.places]
                 if text in names:
                     return names.index(text)
-                what = "place" if isinstance(type_, PlaceType) else graph.node
+                what = "place" if isinstance(type_, types.PlaceType) else graph.node
                 self.unknown(what, text, names, cell.span, code="E302")
                 return None
-            case TextType():
+            case types.TextType():
                 return text
-            case NeverType():
+            case types.NeverType():
                 return None
         if type_.optional and text == "-":
             return None
         got = f"`{text}`" if text else "nothing"
-        is_number = isinstance(type_, IntType) and text[:1].isdigit()
+        is_number = isinstance(type_, types.IntType) and text[:1].isdigit()
         whole = text[: len(text) - len(text.lstrip("0123456789"))]
         remedy = write(cell.span, whole, "write a whole number without a unit") if is_number else None
         self.error("E401", f"got {got}, want {type_}", cell.span, remedy)

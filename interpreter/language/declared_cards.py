@@ -45,7 +45,7 @@ class Cards(Reader):
             self.model.card_kinds[card.name] = CardKind(card.name, {}, word(card.key) or None, card.first.span)
         for card in cards:
             kind = self.model.card_kinds[card.name]
-            kind.attributes.update(self.types(card.has))
+            kind.attributes.update(self.types_of(card.has))
             if kind.key is not None and kind.key not in kind.attributes:
                 near = did_you_mean(kind.key, kind.attributes)
                 self.error("E304", f"a {card.name} has no `{kind.key}`{near}", card.span("key"))

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.messages import frame
-from interpreter.base.plurals import counted
+from interpreter.base.plurals import counted, listed
 from interpreter.base.remedies import remove, write
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
@@ -71,16 +71,16 @@ class Graphs(Reader):
         graph = GraphDecl(
             word(keys.node, "node"),
             {},
-            self.types(keys.link),
+            self.types_of(keys.link),
             length if length.isidentifier() or dealt is not None else None,
-            self.types(keys.place.rest(TypeText)),
+            self.types_of(keys.place.rest(TypeText)),
             {},
             keys.first.span,
             dealt,
             keys.pieces or 1,
         )
         self.model.graph = graph
-        graph.attributes.update(self.types(keys.has))
+        graph.attributes.update(self.types_of(keys.has))
         self._check_length(graph, keys.entry.span)
         for name, places in keys.places:
             table = printed(places, self.report)
@@ -267,16 +267,15 @@ class Graphs(Reader):
                 reached.update(new)
         if len(pieces) in (graph.pieces, 0):
             return
-        names = [[f"`{graph.nodes[node].name}`" for node in sorted(piece)] for piece in pieces]
         if "pieces" in keys:
-            examples = ", ".join(piece[0] for piece in names[:5]) + (", …" if len(names) > 5 else "")
+            examples = listed([graph.nodes[min(piece)].name for piece in pieces], 5)
             words = f"add or remove links; if this is intended, write `pieces: {len(pieces)}`"
             remedy = write(keys.span("pieces"), str(len(pieces)), words)
             message = f"got {counted(len(pieces), 'piece')}, with {examples}, want {graph.pieces}"
             self.error("E412", message, keys.span("pieces"), remedy)
             return
         unreachable = [node for index, node in enumerate(graph.nodes) if index not in pieces[0]]
-        shown = ", ".join(f"`{row.name}`" for row in unreachable[:5]) + (", …" if len(unreachable) > 5 else "")
+        shown = listed([row.name for row in unreachable], 5)
         amended = f"graph: {{amends: {keys.first.file}, pieces: {len(pieces)}}}"
         words = f"add the link; if this is intended, write `{amended}`"
         self.error("E412", f"no path leads from `{graph.nodes[0].name}` to {shown}", unreachable[0].span, words)

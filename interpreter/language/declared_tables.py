@@ -9,8 +9,9 @@ from msgspec.structs import replace
 
 from interpreter.base import plain_data
 from interpreter.base.diagnostics import Note
+from interpreter.base.plurals import listed
 from interpreter.base.source import Span
-from interpreter.language.declared import Reader, listed
+from interpreter.language.declared import Reader
 from interpreter.language.model import Table
 from interpreter.language.texts import printed
 from interpreter.language.types import INT, NODE, KindType, NodeType, Type

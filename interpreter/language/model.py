@@ -14,23 +14,8 @@ from interpreter.base.lazy import Once
 from interpreter.base.plain_data import Value
 from interpreter.base.source import Span
 from interpreter.base.tree import parts
-from interpreter.language import core
+from interpreter.language import core, types
 from interpreter.language.text_facts import TextFacts, facts_of
-from interpreter.language.types import (
-    BOOL,
-    BoolType,
-    CardHolderType,
-    CardType,
-    IntType,
-    KindType,
-    LinkType,
-    NodeType,
-    PieceType,
-    PlaceType,
-    SeatType,
-    TextType,
-    Type,
-)
 
 _NAMED_KEY = re.compile(r"(-?)(?:who\.(\w+)|(\w+)\(who\))")
 """A ranking key that is a name: ``who.points``, ``points(who)``, or one of these with a minus."""
@@ -52,14 +37,14 @@ class CardKind(Struct, frozen=True):
     """A kind of card: its attributes, and the attribute that identifies a card."""
 
     name: str
-    attributes: dict[str, Type]
+    attributes: dict[str, types.Type]
     key: str | None
     span: Span
     versions: dict[str, dict[str, core.Expression]] = {}
     """Conditions under which an attribute has the values of another column, by the name of the column."""
 
     @property
-    def columns(self) -> dict[str, Type]:
+    def columns(self) -> dict[str, types.Type]:
         """Return the types of the values in its rows: its attributes, and their versions."""
         versions = {column: name for name, guards in self.versions.items() for column in guards}
         return self.attributes | {column: self.attributes[name] for column, name in versions.items()}
@@ -69,8 +54,8 @@ def versioned(static: core.Static, versions: Mapping[str, core.Expression]) -> c
     """Return an attribute of a card with the values that it has under some conditions, the uppermost first."""
     kind, value = static.attribute.partition(".")[0], cast("core.Expression", static)
     for column, guard in versions.items():
-        there = replace(static, attribute=f"{kind}.{column}?", type=BOOL)
-        test = core.Logic("and", there, guard, type=BOOL, span=static.span)
+        there = replace(static, attribute=f"{kind}.{column}?", type=types.BOOL)
+        test = core.Logic("and", there, guard, type=types.BOOL, span=static.span)
         other = replace(static, attribute=f"{kind}.{column}")
         value = core.Condition(other, test, value, type=static.type, span=static.span)
     return value
@@ -132,10 +117,10 @@ class GraphDecl(Struct, frozen=True):
     """
 
     node: str
-    attributes: dict[str, Type]
-    link: dict[str, Type]
+    attributes: dict[str, types.Type]
+    link: dict[str, types.Type]
     length: str | None
-    place: dict[str, Type]
+    place: dict[str, types.Type]
     sets: dict[str, list[dict[str, Value]]]
     span: Span
     dealt: str | None = None
@@ -161,8 +146,8 @@ class Group(Struct, frozen=True):
     """
 
     name: str
-    owner: Type | None
-    type: Type
+    owner: types.Type | None
+    type: types.Type
     span: Span
     file: str
     order: str = "kept"
@@ -190,7 +175,7 @@ class Group(Struct, frozen=True):
     @property
     def is_counted(self) -> bool:
         """Return whether everybody sees the number of items: of zones, and of lists and sets that show it."""
-        return isinstance(self.type, CardHolderType) or self.count == "shown"
+        return isinstance(self.type, types.CardHolderType) or self.count == "shown"
 
 
 class Role(Struct, frozen=True):
@@ -213,7 +198,7 @@ class Setting(Struct, frozen=True):
     """A typed input of a game. ``check`` names a verdict that validates the value; ``range`` limits a number."""
 
     name: str
-    type: Type
+    type: types.Type
     check: str | None
     default: Value
     about: str
@@ -266,14 +251,14 @@ class Phrase(Text, frozen=True):
 def plural(part: core.Expression) -> str:
     """Return the plural word of a template part such as ``{n|card|cards}``, or an empty text for any other part."""
     word = part.otherwise if isinstance(part, core.Condition) else None
-    return str(word.value) if isinstance(word, core.Const) and isinstance(word.type, TextType) else ""
+    return str(word.value) if isinstance(word, core.Const) and isinstance(word.type, types.TextType) else ""
 
 
 class Event(Struct, frozen=True):
     """Event that a rule can note."""
 
     name: str
-    fields: dict[str, Type]
+    fields: dict[str, types.Type]
     span: Span
     file: str
     says: dict[str, Phrase] = {}
@@ -285,8 +270,8 @@ class Table(Struct, frozen=True):
     name: str
     keys: tuple[str, ...]
     axes: tuple[tuple[int, ...], ...]
-    key_types: tuple[Type, ...]
-    gives: Type
+    key_types: tuple[types.Type, ...]
+    gives: types.Type
     cells: dict[tuple[int, ...], Value]
     places: dict[tuple[int, ...], Span]
     cites: tuple[str, ...]
@@ -341,8 +326,8 @@ class RuleLayer(Text, frozen=True):
     layer: int
     file: str
     form: Form
-    parameters: tuple[tuple[str, Type], ...]
-    result: Type
+    parameters: tuple[tuple[str, types.Type], ...]
+    result: types.Type
     local_count: int
     local_names: tuple[str, ...]
     when: core.Expression | None
@@ -351,7 +336,7 @@ class RuleLayer(Text, frozen=True):
     span: Span
     covers: str = ""
     part: str = ""
-    local_types: tuple[Type, ...] = ()
+    local_types: tuple[types.Type, ...] = ()
     discloses: tuple[str, ...] = ()
 
     @property
@@ -365,7 +350,7 @@ class RuleLayer(Text, frozen=True):
         return cast("tuple[core.Requirement, ...]", self.body) if self.form == "permits" else ()
 
     @property
-    def parameter_types(self) -> tuple[Type, ...]:
+    def parameter_types(self) -> tuple[types.Type, ...]:
         return tuple(type_ for _, type_ in self.parameters)
 
     @property
@@ -405,8 +390,8 @@ class CheckedRule(Struct, frozen=True, dict=True):
 
     name: str
     form: Form
-    parameters: tuple[tuple[str, Type], ...]
-    result: Type
+    parameters: tuple[tuple[str, types.Type], ...]
+    result: types.Type
     layers: tuple[RuleLayer, ...]
 
     @property
@@ -433,8 +418,8 @@ class Signature(Struct, frozen=True):
 
     name: str
     form: Form
-    parameters: tuple[tuple[str, Type], ...]
-    result: Type
+    parameters: tuple[tuple[str, types.Type], ...]
+    result: types.Type
     span: Span
     constant: bool = False
 
@@ -545,7 +530,7 @@ class Mark(Text, frozen=True):
     name: str
     items: core.Expression
     during: str
-    bound: tuple[tuple[str, Type], ...]
+    bound: tuple[tuple[str, types.Type], ...]
     colour: str
     local_count: int
 
@@ -555,7 +540,7 @@ class MeasureKey(Struct, frozen=True):
 
     name: str
     local: int
-    type: Type
+    type: types.Type
 
 
 class Measure(Text, frozen=True):
@@ -584,12 +569,12 @@ class Measure(Text, frozen=True):
     @cached_property
     def numbers(self) -> tuple[int, ...]:
         """Indices of its keys that are numbers."""
-        return tuple(place for place, key in enumerate(self.keys) if isinstance(key.type, IntType))
+        return tuple(place for place, key in enumerate(self.keys) if isinstance(key.type, types.IntType))
 
     @cached_property
     def seat(self) -> int | None:
         """Index of the first key that is a seat, or None."""
-        return next((place for place, key in enumerate(self.keys) if isinstance(key.type, SeatType)), None)
+        return next((place for place, key in enumerate(self.keys) if isinstance(key.type, types.SeatType)), None)
 
     @cached_property
     def things(self) -> tuple[MeasureKey, ...]:
@@ -612,7 +597,7 @@ class Model(Struct):
     pieces: tuple[str, ...] = ()
     card_kinds: dict[str, CardKind] = {}
     cards: list[CardRow] = []
-    records: dict[str, dict[str, Type]] = {}
+    records: dict[str, dict[str, types.Type]] = {}
     graph: GraphDecl | None = None
     roles: dict[str, Role] = {}
     groups: dict[str, Group] = {}
@@ -639,7 +624,7 @@ class Model(Struct):
     boards: list[Board] = []
     measures: list[Measure] = []
     laws: list[Law] = []
-    names: dict[str, dict[str, Type]] = {}
+    names: dict[str, dict[str, types.Type]] = {}
     """Types of parameters, by the file that says them and by name."""
     panels: list[Panel] = []
     """Panels of the table in a browser, in order; empty if none are declared."""
@@ -655,7 +640,7 @@ class Model(Struct):
     picture: dict[str, Phrase] = {}
     grid: bool = False
     """True if pictures keep nodes at the exact positions of the map, as adjacent fields."""
-    alternatives: dict[str, list[tuple[str, Type]]] = {}
+    alternatives: dict[str, list[tuple[str, types.Type]]] = {}
     signatures: Signatures = {}
     own_rules: dict[str, dict[str, str]] = {}
     """By file, the local rules whose names other files use too, with their unique names."""
@@ -667,7 +652,7 @@ class Model(Struct):
         """Return the verdicts that are asked before a game begins: those of settings, then those of files."""
         return [*(setting.check for setting in self.settings.values() if setting.check is not None), *self.checks]
 
-    def word(self, type_: Type) -> str:
+    def word(self, type_: types.Type) -> str:
         """Return the author's word for a type."""
         return self.spoken(str(type_))
 
@@ -678,7 +663,8 @@ class Model(Struct):
 
     def spoken_group(self, group: Group) -> str:
         """Return the name of a group of cells for readers: `money`, `cart.load`, or `NODE.owner` with a node's word."""
-        return group.name.replace("node.", f"{self.word(NodeType())}.", 1) if group.owner == NodeType() else group.name
+        is_of_node = group.owner == types.NODE
+        return group.name.replace("node.", f"{self.word(types.NODE)}.", 1) if is_of_node else group.name
 
     def is_unit(self, kind: str) -> bool:
         """Return whether the token has no kinds: an amount of it is a number, not a bag."""
@@ -699,28 +685,28 @@ class Model(Struct):
             return self.phases
         return self.kinds[kind].members if kind in self.kinds else ()
 
-    def values(self, type_: Type, seats: int = 0) -> Sequence[int]:
+    def values(self, type_: types.Type, seats: int = 0) -> Sequence[int]:
         """Return all values of a type that are numbers of things, in ascending order; none for other types.
 
         Cards of a kind may begin anywhere among all cards, and have others between them.
         """
         graph = self.graph
         match type_:
-            case KindType(name=name):
+            case types.KindType(name=name):
                 return range(len(self.members(name)))
-            case CardType(name=name):
+            case types.CardType(name=name):
                 return [number for number, row in enumerate(self.cards) if name in ("", row.kind)]
-            case NodeType() if graph is not None:
+            case types.NodeType() if graph is not None:
                 return range(len(graph.nodes))
-            case PlaceType() if graph is not None:
+            case types.PlaceType() if graph is not None:
                 return range(len(graph.places))
-            case LinkType() if graph is not None:
+            case types.LinkType() if graph is not None:
                 return range(2 * len(graph.links))
-            case PieceType():
+            case types.PieceType():
                 return range(seats * len(self.pieces))
-            case SeatType():
+            case types.SeatType():
                 return range(seats)
-            case BoolType():
+            case types.BoolType():
                 return range(2)
             case _:
                 return ()

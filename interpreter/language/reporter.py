@@ -18,14 +18,12 @@ class Reporter:
     """Reports errors to ``report``."""
 
     report: Report
+    spoken: Callable[[str], str] = str
+    """Puts the text of a message into the author's words, where they are known."""
 
     def error(self, code: str, message: str, span: Span, help: str | None = None, *notes: Note) -> None:
         said = help if isinstance(help, Remedy) or help is None else self.spoken(help)
         self.report(Diagnostic(code, self.spoken(message), span, notes, said))
-
-    def spoken(self, text: str) -> str:
-        """Return the text of a message in the author's words, where they are known."""
-        return text
 
     def unknown(
         self,

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.plurals import joined
 from interpreter.base.remedies import write
 from interpreter.base.source import Excerpt, Span, depth_of
 from interpreter.base.suggest import did_you_mean
@@ -254,7 +255,7 @@ def _expected(token: Token, accepted: set[str]) -> str:
     spoken = [word if " " in word else f"`{word}`" for word in words]
     if len(spoken) > 4:
         spoken = [*spoken[:3], "…"]
-    return spoken[0] if len(spoken) == 1 else f"{', '.join(spoken[:-1])} or {spoken[-1]}"
+    return joined(spoken, "or")
 
 
 def _likelihood(word: str) -> tuple[int, str]:

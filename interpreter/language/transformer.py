@@ -15,6 +15,7 @@ from lark import Token, Tree
 from interpreter.base.diagnostics import Diagnostic, RefusedError
 from interpreter.base.lazy import Lazy
 from interpreter.base.plain_data import Value
+from interpreter.base.plurals import joined, quoted
 from interpreter.base.source import Excerpt, Span
 from interpreter.language import nodes
 from interpreter.language.grammar import RESERVED_WORDS
@@ -186,8 +187,7 @@ class Builder:
     def _keep(self, span: Span, edge: Literal["end", "start"], period: Token, body: nodes.Block) -> nodes.Keep:
         periods = PERIODS[edge]
         if str(period) not in periods:
-            expected = ", ".join(f"`{word}`" for word in periods[:-1]) + f" or `{periods[-1]}`"
-            raise _misplaced(f"got `{period}`, want {expected}", self._token(period))
+            raise _misplaced(f"got `{period}`, want {joined(quoted(periods), 'or')}", self._token(period))
         return nodes.Keep(edge, str(period), body, span=span)
 
     # --- policies

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # imported where needed: a ruleset from the cache uses neithe
     from interpreter.loading.pipeline import Examined
     from interpreter.reading.files import Document, Shelf
 
-__all__ = ["find", "load", "load_document", "load_to_look", "ruleset_of"]
+__all__ = ["elsewhere", "find", "load", "load_document", "load_to_look", "ruleset_of"]
 
 
 def load(
@@ -40,7 +40,7 @@ def load(
         cached = request.kept(Ruleset.kept)
         if cached is not None:
             ruleset, digest = cached
-        elif shelf is None and (path := _elsewhere(name)) is not None:
+        elif shelf is None and (path := elsewhere(name)) is not None:
             return load(path, overlays)
         else:
             with noted() as evidence:
@@ -50,7 +50,7 @@ def load(
     return ruleset
 
 
-def _elsewhere(name: str | Path) -> Path | None:
+def elsewhere(name: str | Path) -> Path | None:
     """Return the path of a ruleset that is in no ruleset folder. It is cached by path, because the id may mean
     another ruleset in another folder."""
     if _is_path(name):

@@ -11,7 +11,6 @@ from interpreter.base.source import Span
 from interpreter.kernel.effects import Effects
 from interpreter.kernel.graphs import Graph
 from interpreter.kernel.state import Layout, State, Value
-from interpreter.kernel.tracks import Track
 from interpreter.language.model import Model
 from interpreter.language.types import CardType, CompositeType, Type, cards_in
 
@@ -87,11 +86,9 @@ class Constants(Struct, frozen=True):
     layout: Layout
     effects: Effects
     statics: dict[str, Sequence[Value]]
-    graph: Graph | None
+    graph: Graph
     lengths: tuple[int, ...]
-    tracks: dict[int, Track]
     card_kind: tuple[str, ...]
-    pieces: tuple[str, ...]
     chance_names: dict[str, int]
     role_seats: dict[str, int]
     """The first seat of each role."""

@@ -28,7 +28,7 @@ class Reader:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._rules = Lazy(self._rule)
+        self._rules = Lazy[str, _Text](lambda target: _Text(program, _run_by(program.reach.procedures[target])))
 
     def reads(self, tree: object, parameters: Iterable[int]) -> Reads:
         """Return the reads of a tree, of which these locals are the parameters, and of the rules that it calls."""
@@ -55,9 +55,6 @@ class Reader:
                     seen.add(call)
                     pending.append((self._rules[target], passed))
         return found
-
-    def _rule(self, target: str) -> _Text:
-        return _Text(self.program, _run_by(self.program.reach.procedures[target]))
 
 
 class _Text:

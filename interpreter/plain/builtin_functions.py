@@ -8,7 +8,6 @@ from itertools import combinations
 from math import comb
 
 from interpreter.kernel import bags
-from interpreter.kernel.graphs import Graph
 from interpreter.kernel.state import State, Value, as_bag
 from interpreter.language import core
 from interpreter.language.model import Model
@@ -26,7 +25,7 @@ def compiled(node: core.CallBuiltin, values: Sequence[Evaluate], game: Constants
     words = (*row.parameters, *row.parameters[-1:] * len(node.arguments))
     arguments = [_argument(word, value, game) for word, value in zip(words, values, strict=False)]
     function, or_none = implementation(node, game), node.or_none
-    graph = _graph(game)
+    graph = game.graph
     always = row.steps if row.steps is not None else graph.node_count + len(graph.links)
 
     def call(state: State, env: Env) -> Value:
@@ -53,7 +52,7 @@ def _argument(word: str, value: Evaluate, game: Constants) -> Evaluate:
     """Compile an argument. A track becomes a pair: the track and its contents."""
     if word != "track":
         return value
-    tracks = game.tracks
+    tracks = game.effects.tracks
 
     def track(state: State, env: Env) -> Value:
         cell = value(state, env)
@@ -125,24 +124,20 @@ OF_VALUES: dict[str, Callable[..., Value]] = {
 """Functions that depend on their arguments alone."""
 
 
-def _graph(game: Constants) -> Graph:
-    return game.graph or Graph(0, ())
-
-
 def _lengths(game: Constants) -> Callable[..., tuple[int, ...]]:
     """Return a function from cards to the lengths of links; without dealt cards, the lengths are constant."""
-    if not game.lengths and _graph(game).links:
+    if not game.lengths and game.graph.links:
         return dealt_lengths(game.model)
     return lambda: game.lengths
 
 
 def _distance(game: Constants) -> Callable[..., Value]:
-    graph, lengths = _graph(game), _lengths(game)
+    graph, lengths = game.graph, _lengths(game)
     return lambda starts, goal, within, *cards: graph.distances(starts, within, lengths(*cards))[goal]
 
 
 def _path(game: Constants) -> Callable[..., Value]:
-    graph, lengths = _graph(game), _lengths(game)
+    graph, lengths = game.graph, _lengths(game)
     return lambda starts, goal, within, *cards: graph.path(starts, goal, within, lengths(*cards))
 
 
@@ -161,8 +156,8 @@ def dealt_lengths(model: Model) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
 
 
 OF_GAME: dict[str, Callable[[Constants], Callable[..., Value]]] = {
-    "neighbours": lambda game: _graph(game).neighbours,
-    "connected": lambda game: _graph(game).connected,
+    "neighbours": lambda game: game.graph.neighbours,
+    "connected": lambda game: game.graph.connected,
     "distance": _distance,
     "path": _path,
     "clockwise": lambda game: lambda seat: game.seats[seat + 1 :] + game.seats[:seat],

@@ -10,19 +10,8 @@ from typing import assert_never
 from interpreter.base.source import Span
 from interpreter.kernel import bags
 from interpreter.kernel.state import State, Value
-from interpreter.language import core
+from interpreter.language import core, types
 from interpreter.language.model import Table
-from interpreter.language.types import (
-    BagType,
-    CardType,
-    CollectionType,
-    CompositeType,
-    IntType,
-    RecordType,
-    RoomType,
-    Type,
-    item_type,
-)
 from interpreter.lowering.constants import Caller, Constants, RuleFailure
 from interpreter.lowering.lower import Program
 from interpreter.plain import builtin_functions as builtins
@@ -32,15 +21,15 @@ __all__ = ["LONG", "MAXIMUM_ITEMS", "Evaluator", "measure_of"]
 
 MAXIMUM_ITEMS = 20_000
 """Maximum number of items of a range, or of two lists that are joined."""
-LONG = CollectionType | RecordType | RoomType
+LONG = types.CollectionType | types.RecordType | types.RoomType
 ADDITIONS = {"+": add, "-": sub}
 BAG_ADDITIONS = {"+": bags.add, "-": bags.subtract}
 COMPARISONS = {"==": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
 
-def measure_of(type_: Type) -> Callable[[Value, Span], int]:
+def measure_of(type_: types.Type) -> Callable[[Value, Span], int]:
     """Return the cost in steps of comparing or looking up a value of a type."""
-    if isinstance(type_, CollectionType) and not isinstance(type_.of, CompositeType):
+    if isinstance(type_, types.CollectionType) and not isinstance(type_.of, types.CompositeType):
         return lambda value, span: len(value) >> 5 if value is not None else 0
     return lambda value, span: weight(value, span) >> 5 if value is not None else 0
 
@@ -131,7 +120,7 @@ class Evaluator:
             case core.Negation(value):
                 return self._applied(not_, value)
             case core.Negate(value):
-                return self._applied(_negative if isinstance(value.type, BagType) else neg, value)
+                return self._applied(_negative if isinstance(value.type, types.BagType) else neg, value)
             case core.Condition(then, test, otherwise):
                 yes, holds, no = self.compile(then), self.compile(test), self.compile(otherwise)
                 return lambda state, env: yes(state, env) if holds(state, env) else no(state, env)
@@ -166,12 +155,14 @@ class Evaluator:
 
     def _tuple(self, node: core.Expression, nodes: tuple[core.Expression, ...]) -> Evaluate:
         parts = tuple(self.kept(child) for child in nodes)
-        is_nested = any(isinstance(child.type, CompositeType) for child in nodes)
+        is_nested = any(isinstance(child.type, types.CompositeType) for child in nodes)
         return self.weighed(lambda state, env: tuple([part(state, env) for part in parts]), node.span, is_nested)
 
     def kept(self, node: core.Expression) -> Evaluate:
         """Compile a value that is stored in a list, a record or a local of a procedure; it must be bounded."""
-        return self.stored(node, is_local=isinstance(node, core.Local) and isinstance(node.type, IntType | BagType))
+        return self.stored(
+            node, is_local=isinstance(node, core.Local) and isinstance(node.type, types.IntType | types.BagType)
+        )
 
     def stored(self, node: core.Expression, *, is_local: bool = False) -> Evaluate:
         """Compile a value that is stored; it must be bounded if it is new or a local."""
@@ -251,10 +242,10 @@ class Evaluator:
     def _arithmetic(self, node: core.Arithmetic) -> Evaluate:
         left, right = self.compile(node.left), self.compile(node.right)
         match node.operator:
-            case "+" if isinstance(node.type, CollectionType):
+            case "+" if isinstance(node.type, types.CollectionType):
                 return self._joined(node, left, right)
             case "+" | "-":
-                operators = BAG_ADDITIONS if isinstance(node.type, BagType) else ADDITIONS
+                operators = BAG_ADDITIONS if isinstance(node.type, types.BagType) else ADDITIONS
                 return _of_two(operators[node.operator], left, right)
             case "*":
                 return _of_two(lambda first, second: bounded(first * second, node.span), left, right)
@@ -270,7 +261,7 @@ class Evaluator:
             return len(joined)
 
         joined = self.charged(lambda state, env: tuple(left(state, env)) + tuple(right(state, env)), node.span, cost)
-        return self.weighed(joined, node.span, isinstance(item_type(node.type), CompositeType))
+        return self.weighed(joined, node.span, isinstance(types.item_type(node.type), types.CompositeType))
 
     def _division(self, node: core.Arithmetic, left: Evaluate, right: Evaluate) -> Evaluate:
         whole = node.operator == "div"
@@ -302,7 +293,7 @@ class Evaluator:
 
     def _kind_test(self, node: core.KindTest) -> Evaluate:
         negated, kind = node.negated, node.kind
-        kinds = self.constants.card_kind if isinstance(node.value.type, CardType) else self.constants.pieces
+        kinds = self.constants.card_kind if isinstance(node.value.type, types.CardType) else self.constants.model.pieces
         return self._applied(
             lambda value: (value is not None and kinds[value % len(kinds)] == kind) != negated, node.value
         )
@@ -342,12 +333,12 @@ class Evaluator:
         if node.value is None:
             return lambda state, env: tuple(passing(state, env))
         value, span = self.compile(node.value), node.value.span
-        if grows(node.value) and isinstance(node.value.type, IntType):
+        if grows(node.value) and isinstance(node.value.type, types.IntType):
             return lambda state, env: tuple([bounded(value(state, env), span) for _ in passing(state, env)])
         return self.weighed(
             lambda state, env: tuple([value(state, env) for _ in passing(state, env)]),
             node.span,
-            isinstance(node.value.type, CompositeType),
+            isinstance(node.value.type, types.CompositeType),
         )
 
     def _decided(self, items: Evaluate, test: Evaluate | None, variable: int, *, by: bool) -> Evaluate:

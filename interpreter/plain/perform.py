@@ -7,6 +7,7 @@ a frame becomes one call, compiled when it is first called.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from interpreter.base.lazy import Lazy
 from interpreter.base.source import Span
@@ -21,17 +22,30 @@ from interpreter.lowering.lower import Program
 from interpreter.plain.closures import MAXIMUM_PASSES, Called, Env, Evaluate, Result, Run, effort
 from interpreter.plain.evaluate import LONG, Evaluator, measure_of
 
-__all__ = ["Functions", "Performer"]
+__all__ = ["Functions"]
 
 EFFECT = 4
 """The cost in steps of a change of the state, which the log records."""
 
 
-class Performer(Evaluator):
-    """Compiles steps to closures."""
+class Functions(Evaluator):
+    """Compiles steps to closures, and the functions and procedures of a program, each when it is first called.
+    ``known`` has those that a program without further blocks shares."""
 
-    chance: ChanceSource
-    """Source of random outcomes of the game that is played now."""
+    def __init__(self, program: Program, constants: Constants, known: Functions | None = None) -> None:
+        super().__init__(program, constants)
+        self.called, self.known = Lazy(self._called), known
+        self.chance: ChanceSource = Seeded(0)
+        """Source of random outcomes of the game that is played now."""
+        if known is not None:
+            self.meter = known.meter
+
+    def draw_from(self, chance: ChanceSource) -> None:
+        self.chance = chance
+        if self.known is not None:
+            self.known.draw_from(chance)
+
+    # --- steps
 
     def block(self, steps: Sequence[core.Step]) -> Run:
         """Return a closure of consecutive steps."""
@@ -95,11 +109,7 @@ class Performer(Evaluator):
         names = self.constants.chance_names
         match step:
             case core.SetCell(core.Cell(name) as cell, value) if most := self.constants.model.groups[name].most:
-
-                def put(state: State, target: int, items: Value, span: Span) -> None:
-                    effects.put_list(state, target, items, most, span)
-
-                return self._guarded(span, put, compile_(cell), self.stored(value))
+                return self._guarded(span, partial(effects.put_list, most=most), compile_(cell), self.stored(value))
             case core.SetCell(cell, value):
                 return self._guarded(span, effects.put, compile_(cell), self.stored(value))
             case core.MoveCards(cards, target, where):
@@ -185,21 +195,17 @@ class Performer(Evaluator):
 
     def _move_piece(self, step: core.MovePiece) -> Run:
         number, source, target = map(self.compile, (step.number, step.source, step.target))
-        effects, owner_of, pieces = self.constants.effects, self.constants.layout.owner_of, len(self.constants.pieces)
+        effects = self.constants.effects
         if isinstance(step.target.type, PlaceType):
 
             def place(state: State, number: int, stock: int, place: int, span: Span) -> None:
                 if number != 1:
                     raise Refused("a place takes one piece")
-                effects.place_piece(state, stock, place, owner_of(stock)[1], pieces, span)
+                effects.place_piece(state, stock, place, span)
 
             return self._guarded(step.span, place, number, source, target)
         if isinstance(step.source.type, PlaceType):
-
-            def take(state: State, stock: int, place: int, span: Span) -> None:
-                effects.take_piece(state, place, stock, owner_of(stock)[1], pieces, span)
-
-            return self._guarded(step.span, take, target, source)
+            return self._guarded(step.span, effects.take_piece, target, source)
         return self._guarded(step.span, effects.move_tokens, number, source, target)
 
     def _iterate(self, step: core.Iterate) -> Run:
@@ -240,21 +246,7 @@ class Performer(Evaluator):
 
         return repeat
 
-
-class Functions(Performer):
-    """Compiles the functions and procedures of a program, each when it is first called. ``known`` has those that a
-    program without further blocks shares."""
-
-    def __init__(self, program: Program, constants: Constants, known: Functions | None = None) -> None:
-        super().__init__(program, constants)
-        self.called, self.chance, self.known = Lazy(self._called), Seeded(0), known
-        if known is not None:
-            self.meter = known.meter
-
-    def draw_from(self, chance: ChanceSource) -> None:
-        self.chance = chance
-        if self.known is not None:
-            self.known.draw_from(chance)
+    # --- functions and procedures
 
     def _called(self, name: str) -> Called:
         if self.known is not None and name in self.known.program.reach.procedures:

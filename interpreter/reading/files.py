@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.paths import ruleset_roots
-from interpreter.base.plurals import quoted
+from interpreter.base.plurals import listed, quoted
 from interpreter.base.remedies import insert, write
 from interpreter.base.source import SourceFile, Span
 from interpreter.base.suggest import did_you_mean, did_you_mean_id
@@ -141,7 +141,7 @@ class Document(Struct, frozen=True, dict=True):
         """Violations of the schema of its kind."""
         if self.is_changed:
             return tuple(check_schema(self.kind, self.root))
-        return tuple(misfits(self.kind, self.root, self.file.text))
+        return tuple(misfits(self.kind, self.root, self.file))
 
 
 _Read = tuple[Document | None, list[Diagnostic]]
@@ -248,8 +248,7 @@ class Shelf:
         ids, folder = self.ids(kind), id.rpartition("/")[0]
         if self.find("family", folder) is not None:
             ids = [each for each in ids if each.rpartition("/")[0] == folder]
-        listed = ", ".join(quoted(ids[:MOST_LISTED])) or "none"
-        return f"known here: {listed}{', …' if len(ids) > MOST_LISTED else ''}"
+        return f"known here: {listed(ids, MOST_LISTED) or 'none'}"
 
     def has_at(self, document: Document, path: Path) -> bool:
         """Return whether the id of a document leads to this path."""

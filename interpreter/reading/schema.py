@@ -10,18 +10,17 @@ import json
 from collections.abc import Callable, Container, Iterable, Iterator
 from functools import cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import Struct
 
 from interpreter.base.diagnostics import Diagnostic, unique
-from interpreter.base.lazy import Scoped
 from interpreter.base.paths import schema_folder
-from interpreter.base.plurals import joined, quoted
+from interpreter.base.plurals import joined, listed, quoted
 from interpreter.base.remedies import Remedy, indent, remove, write
-from interpreter.base.source import Span
+from interpreter.base.source import SourceFile, Span
 from interpreter.base.suggest import as_word, did_you_mean
-from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value, plain
+from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value, knowing, plain
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -30,32 +29,21 @@ if TYPE_CHECKING:
 _Error: TypeAlias = Any
 """A ``ValidationError`` of jsonschema, whose types say that any attribute may be unset."""
 
-__all__ = ["check_schema", "fitting", "misfits"]
+__all__ = ["check_schema", "misfits"]
 
 MOST_LISTED = 30
 """Number of known keys in a message."""
 
 
-class Fitting(Protocol):
-    """Cache of texts of files that match the schema of their kind."""
-
-    def has(self, kind: str, text: str) -> bool: ...
-
-    def add(self, kind: str, text: str) -> None: ...
-
-
-fitting = Scoped[Fitting | None]("fitting", None)
-"""The cache of validated texts, within a context."""
-
-
-def misfits(kind: str, document: Mapping, text: str) -> list[Diagnostic]:
-    """Return the violations of the schema in a file with this text, using the cache if there is one."""
-    cache = fitting.value
-    if cache is not None and cache.has(kind, text):
+def misfits(kind: str, document: Mapping, file: SourceFile) -> list[Diagnostic]:
+    """Return the violations of the schema in a file, using the cache if there is one."""
+    cache = knowing.value
+    known = cache.get(file) if cache is not None else None
+    if known is not None and known[1]:
         return []
     violations = check_schema(kind, document)
-    if cache is not None and not violations:
-        cache.add(kind, text)
+    if cache is not None and known is not None and not violations:
+        cache.add(file, (document, True))
     return violations
 
 
@@ -164,8 +152,7 @@ def _unknown_keys(error: _Error, place: _Place) -> Iterator[Diagnostic]:
     outside = place.outside(frozenset(unknown))
     for number, key in enumerate(unknown):
         hint = did_you_mean(key, free) if key not in outside and number < 20 else ""  # similar names are slow to find
-        listed = ", ".join(f"`{name}`" for name in known[:MOST_LISTED]) + (", …" if len(known) > MOST_LISTED else "")
-        remedy = f"known here: {listed}" if not hint and (number == 0 or len(known) <= 12) else None
+        remedy = f"known here: {listed(known, MOST_LISTED)}" if not hint and (number == 0 or len(known) <= 12) else None
         yield Diagnostic("E101", f"unknown key {_shown(key)}{hint}", place.key(key), help=outside.get(key, remedy))
 
 

@@ -82,11 +82,11 @@ def decode(name: str, data: bytes) -> tuple[SourceFile, list[Diagnostic]]:
 
 
 class Known(Protocol):
-    """Cache of the values of files with valid YAML."""
+    """Cache of the values of files with valid YAML, each with whether it is known that they match their schema."""
 
-    def get(self, file: SourceFile) -> Mapping | None: ...
+    def get(self, file: SourceFile) -> tuple[Mapping, bool] | None: ...
 
-    def add(self, file: SourceFile, root: Mapping) -> None: ...
+    def add(self, file: SourceFile, known: tuple[Mapping, bool]) -> None: ...
 
 
 knowing = Scoped[Known | None]("knowing", None)
@@ -96,16 +96,16 @@ knowing = Scoped[Known | None]("knowing", None)
 def read_yaml(file: SourceFile) -> tuple[Mapping | None, list[Diagnostic]]:
     """Read the mapping in a file, with diagnostics. The mapping is None if the file cannot be read."""
     cache = knowing.value
-    root = None if cache is None else cache.get(file)
-    if root is not None:
-        return root, []
+    known = None if cache is None else cache.get(file)
+    if known is not None:
+        return known[0], []
     root, diagnostics = None, _check_text(file)
     if not diagnostics:
         root, diagnostics = _Reader(file).read()
     if root is None and (other := other_format(file)) is not None:
         return None, [other]
     if cache is not None and root is not None and not diagnostics:
-        cache.add(file, root)
+        cache.add(file, (root, False))
     return root, diagnostics
 
 

@@ -18,15 +18,7 @@ from interpreter.engine.game import Game, Ruleset
 from interpreter.engine.setup import Table
 from interpreter.hidden.sight import may_see
 from interpreter.kernel.state import Value
-from interpreter.language.types import (
-    BagType,
-    BoolType,
-    CardHolderType,
-    CardType,
-    RecordType,
-    TextType,
-    Type,
-)
+from interpreter.language import types
 from interpreter.loading.load import load
 from interpreter.rl.numbering import HEAD, HIDDEN, NONE, Actions, Digit, Limits, Part, Vector, positions, width_of
 
@@ -123,7 +115,7 @@ class Space:
             number = at - digit.type.optional
             return f"{number}+" if at == digit.size - 1 else str(number)
         value = at + digit.low
-        if isinstance(digit.type, BoolType):
+        if isinstance(digit.type, types.BoolType):
             return "true" if value else "false"
         public = self.names.public(value, digit.type.sure)
         return json_of(public) if isinstance(public, dict) else str(public)
@@ -160,11 +152,11 @@ class Space:
             vector[part.first : part.first + part.size] = entries
         return vector
 
-    def _entries_of(self, value: Value, type_: Type) -> list[int]:
+    def _entries_of(self, value: Value, type_: types.Type) -> list[int]:
         shapes = self.shapes
-        if isinstance(type_, CardHolderType):
+        if isinstance(type_, types.CardHolderType):
             return [len(value)]
-        if isinstance(type_, TextType):
+        if isinstance(type_, types.TextType):
             return []
         if shapes.is_scalar(type_):
             return [NONE if value is None else int(value)]
@@ -177,7 +169,7 @@ class Space:
             return [NONE if value is None else len(value), *places]
         if value is None:
             return [NONE] * width_of(shapes, type_)
-        if isinstance(type_, BagType):
+        if isinstance(type_, types.BagType):
             return [int(number) for number in value]
         fields = zip(value, shapes.fields(type_), strict=True)
         return [entry for part, field in fields for entry in self._entries_of(part, field)]
@@ -203,7 +195,7 @@ class Space:
 
     def _owner(self, part: Part, number: int) -> str:
         group = self.ruleset.model.groups.get(part.of)
-        owner = group.owner if group is not None else CardType() if part.of == "location" else None
+        owner = group.owner if group is not None else types.CardType() if part.of == "location" else None
         return self._thing(number, owner) if owner is not None else str(number)
 
     def _card(self, card: int) -> str:
@@ -215,11 +207,11 @@ class Space:
         alike = self.names.alike(card)
         return f"{word}.{alike.index(card) + 1}" if len(alike) > 1 else word
 
-    def _suffixes(self, type_: Type) -> list[str]:
+    def _suffixes(self, type_: types.Type) -> list[str]:
         shapes = self.shapes
-        if isinstance(type_, TextType):
+        if isinstance(type_, types.TextType):
             return []
-        if isinstance(type_, CardHolderType):
+        if isinstance(type_, types.CardHolderType):
             return [".count"]
         if shapes.is_scalar(type_):
             return [""]
@@ -227,16 +219,16 @@ class Space:
             low, size = positions(shapes, type_) or (0, 0)
             things = (self._thing(number, shapes.item(type_)) for number in range(low, low + size))
             return [".count", *(f".at({thing})" for thing in things)]
-        if isinstance(type_, BagType):
+        if isinstance(type_, types.BagType):
             return [f".{member}" for member in self.ruleset.model.members(type_.name)]
         fields: Iterable[str] = ("kinds", "capacity")
-        if isinstance(type_, RecordType):
+        if isinstance(type_, types.RecordType):
             fields = self.ruleset.model.records[type_.name]
-        types = zip(fields, shapes.fields(type_), strict=True)
-        return [f".{name}{suffix}" for name, field in types for suffix in self._suffixes(field)]
+        named = zip(fields, shapes.fields(type_), strict=True)
+        return [f".{name}{suffix}" for name, field in named for suffix in self._suffixes(field)]
 
-    def _thing(self, number: int, type_: Type) -> str:
-        if isinstance(type_, CardType):
+    def _thing(self, number: int, type_: types.Type) -> str:
+        if isinstance(type_, types.CardType):
             return self._card(number)
         public = self.names.public(number, type_.sure)
         return " ".join(map(str, public.values())) if isinstance(public, dict) else str(public)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from interpreter.sections.atoms import (
     Condition,
@@ -40,7 +40,7 @@ class Grid(Record):
     links = OneOf[GridLinks](
         "The nodes that links lead to: the four at the sides (default), those at the corners too, or on hexagons, of "
         "which every second row is shifted to the right, the six around.",
-        *("sides", "corners", "hex"),
+        *get_args(GridLinks),
         default="sides",
     )
 
@@ -156,10 +156,7 @@ class Panel(
     says = Template("The heading of the panel.")
     at = OneOf[PanelPlace | None](
         "The position: beside the phase, with the board, beside it, or in a window that a button opens.",
-        "status",
-        "board",
-        "side",
-        "window",
+        *get_args(PanelPlace),
         default=None,
     )
     if_ = Condition("The condition for showing it.")

@@ -402,7 +402,7 @@ class Scene:
         node, constants = panel.shown, self.game.machine.constants
         assert isinstance(node, core.Read)
         assert isinstance(node.cell, core.Cell)
-        track = constants.tracks.get(constants.layout.base[node.cell.group])
+        track = constants.effects.tracks.get(constants.layout.base[node.cell.group])
         held = self._known(node, self.env(panel))
         if track is None or isinstance(held, Veil):
             return self.cell(held, node.type)

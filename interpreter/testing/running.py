@@ -252,8 +252,8 @@ def _unsound(game: Game, checked: Checked) -> Iterator[Failure]:
     draw = drawing(scenario.keys.seed or 0, "scenario")
     examiner = Examiner(game, draw, thorough=True, compares=False)
     for move in scenario.when[-1:]:
-        if game.decision_of(move.by) is None:
-            yield Failure(f"the last choice: {_pending(game)}, not seat {move.by}", move.span)
+        if (failure := _not_asked(game, move, "the last choice")) is not None:
+            yield failure
             return
         troubles = list(examiner.look())
         try:

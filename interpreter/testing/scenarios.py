@@ -34,6 +34,7 @@ from interpreter.language.model import Model, RuleLayer
 from interpreter.language.parse import parse_expression, parse_procedure
 from interpreter.language.resolve import Names
 from interpreter.language.scope import Frame
+from interpreter.language.syntax_errors import reserved
 from interpreter.language.texts import condition_of, expression_of, parsed
 from interpreter.language.types import NOTHING, Type
 from interpreter.reading.files import Document
@@ -305,8 +306,7 @@ def _clashes(helpers: Iterable[Helper], model: Model) -> Iterator[Diagnostic]:
         name, span = helper.name, helper.key.span
         known: dict[str, object] = {**members, **values, **callables} if helper.is_constant else {**callables}
         if name in (*OWN_CALLS, *RESERVED_WORDS, *(OWN_VALUES if helper.is_constant else ())):
-            message = f"`{name}` is a reserved name"
-            yield Diagnostic("E312", message, span, help="take another name")
+            yield reserved(name, span)
         elif name in known:
             place = getattr(known[name], "span", None)
             notes = (Note("it stands here", place),) if place is not None else ()

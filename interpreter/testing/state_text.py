@@ -13,18 +13,9 @@ from itertools import groupby
 from interpreter.engine.game import Game
 from interpreter.engine.queries import literal
 from interpreter.kernel.state import as_bag
+from interpreter.language import types
 from interpreter.language.model import Group
 from interpreter.language.resolve import Names
-from interpreter.language.types import (
-    PLACE,
-    CardHolderType,
-    CardType,
-    HolderType,
-    KindType,
-    PilesType,
-    StockType,
-    TokenHolderType,
-)
 
 __all__ = ["holders_of", "joined", "lines_to"]
 
@@ -38,7 +29,7 @@ def lines_to(first: Game, then: Game) -> list[str]:
     lines = [*_cards(first, then, holders), *_tokens(first, then, holders), *_pieces(first, then, holders)]
     for group, cell, name in holders:
         value = then.state.cells[cell]
-        if not isinstance(group.type, HolderType) and first.state.cells[cell] != value:
+        if not isinstance(group.type, types.HolderType) and first.state.cells[cell] != value:
             text = literal(first.table.names, value, group.type)
             if text is not None:
                 lines.append(f"{name} = {text}")
@@ -69,8 +60,8 @@ def holders_of(game: Game) -> Iterator[Holder]:
             continue
         for thing in model.values(of, len(constants.seats)) if group.section else ():
             text = literal(game.table.names, thing, of)
-            if text is not None and not (isinstance(of, KindType) and len(Names(model).kinds_with(text)) > 1):
-                text = f"{of.name}({text})" if isinstance(of, CardType) else text
+            if text is not None and not (isinstance(of, types.KindType) and len(Names(model).kinds_with(text)) > 1):
+                text = f"{of.name}({text})" if isinstance(of, types.CardType) else text
                 yield group, first + thing, f"{text}.{group.own_name}"
 
 
@@ -78,9 +69,9 @@ def _cards(first: Game, then: Game, holders: list[Holder]) -> Iterator[str]:
     """Yield moves of cards that changed zone. Piles and ordered zones that differ are laid out anew."""
     here, there = first.state.cells, then.state.cells
     for group, cell, name in holders:
-        if not isinstance(group.type, CardHolderType) or here[cell] == there[cell]:
+        if not isinstance(group.type, types.CardHolderType) or here[cell] == there[cell]:
             continue
-        if isinstance(group.type, PilesType):
+        if isinstance(group.type, types.PilesType):
             yield from (f"move {which} to new pile in {name}" for pile in there[cell] for which in _which(first, pile))
         elif group.order == "kept":
             yield from (f"move {which} to bottom of {name}" for which in _which(first, there[cell]))
@@ -104,7 +95,9 @@ def _which(game: Game, cards: Iterable[int]) -> Iterator[str]:
 def _tokens(first: Game, then: Game, holders: list[Holder]) -> Iterator[str]:
     """Yield moves of tokens from holders that lost some to holders that gained some."""
     model = first.ruleset.model
-    tokens = [(group.type.name, cell, name) for group, cell, name in holders if isinstance(group.type, TokenHolderType)]
+    tokens = [
+        (group.type.name, cell, name) for group, cell, name in holders if isinstance(group.type, types.TokenHolderType)
+    ]
     for token in dict.fromkeys(token for token, _, _ in tokens):
         held = [(cell, name) for of, cell, name in tokens if of == token]
         members = [None] if model.is_unit(token) else list(model.kinds[token].members)
@@ -135,6 +128,6 @@ def _pieces(first: Game, then: Game, holders: list[Holder]) -> Iterator[str]:
         if old is not None or new is None:
             continue
         owner, piece = new // len(model.pieces), model.pieces[new % len(model.pieces)]
-        stocks = [n for g, _, n in holders if g.type == StockType(piece) and n.startswith(f"seats[{owner}].")]
+        stocks = [n for g, _, n in holders if g.type == types.StockType(piece) and n.startswith(f"seats[{owner}].")]
         if stocks:
-            yield f"move 1 from {stocks[0]} to {literal(first.table.names, place, PLACE)}"
+            yield f"move 1 from {stocks[0]} to {literal(first.table.names, place, types.PLACE)}"

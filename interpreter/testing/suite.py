@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from interpreter.base.diagnostics import Diagnostic, Note, RulesetError, rendered, unique
 from interpreter.engine.game import Ruleset
-from interpreter.loading.load import find, load
+from interpreter.loading.load import elsewhere, find, load
 from interpreter.reading.files import Document, Shelf, names_a_file, shelf_for
 from interpreter.reading.ruleset_files import can_have, files_of, ids_of, players_of
 from interpreter.reading.statements import Statement, statements_of
@@ -177,8 +177,8 @@ def _placed_in(
 def suite_of(named: Iterable[str] = (), shelf: Shelf | None = None) -> Suite:
     """Return the scenarios of the named files, folders and rulesets; all scenarios of the shelf if nothing is named."""
     names = list(named)
-    places = (path for name in names for path in ([Path(name)] if Path(name).exists() else _elsewhere(name)))
-    shelf = shelf or shelf_for(next(places, None))
+    places = (Path(name) if Path(name).exists() else elsewhere(name) for name in names)
+    shelf = shelf or shelf_for(next(filter(None, places), None))
     only = frozenset() if any(Path(name).exists() for name in names) else frozenset(names)
     suite, own = Suite(shelf, [], only=only), dict[Path, Shelf]()
     shipped: list[Scenario] = []
@@ -201,12 +201,6 @@ def suite_of(named: Iterable[str] = (), shelf: Shelf | None = None) -> Suite:
             scenarios.extend(each for each in shipped if name in each.rulesets or name in suite.over(each))
     suite.scenarios = list({scenario.id: scenario for scenario in scenarios}.values())
     return suite
-
-
-def _elsewhere(name: str) -> list[Path]:
-    """Return the file of a ruleset outside the folders of rulesets, if it is one."""
-    shelf, document, _ = find(name)
-    return [document.address] if document is not None and shelf.ahead else []
 
 
 def _read(suite: Suite, documents: Iterable[tuple[Document | None, list[Diagnostic]]]) -> list[Scenario]:

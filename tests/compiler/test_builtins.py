@@ -25,8 +25,7 @@ from interpreter.compiler.wasm.instance import Trap
 from interpreter.engine.setup import Table
 from interpreter.kernel.state import State, Value
 from interpreter.language import core
-from interpreter.language.builtins import BUILTINS, Builtin
-from interpreter.language.check_builtins import TYPES
+from interpreter.language.builtins import BUILTINS, TYPES, Builtin
 from interpreter.language.types import (
     INT,
     SEAT,

@@ -161,7 +161,7 @@ class Pair:
             cell: ZoneShape(name, ZONES[name], self._rank(cell) if ZONES[name] == "by rank" else None, name in PILED)
             for cell, name in ZONE_OF.items()
         }
-        stocks = {BASE[name] + seat: STOCKS.index(name) for name in STOCKS for seat in (0, 1)}
+        stocks = {BASE[name] + seat: seat * PIECES + STOCKS.index(name) for name in STOCKS for seat in (0, 1)}
         units = frozenset([*(BASE[name] for name in UNITS), *stocks])
         wakes = [chance.choice((0, 1 << chance.randrange(64), chance.getrandbits(64))) for _ in range(LAYOUT.size)]
         unlimited = frozenset(BASE[name] for name in UNLIMITED)
@@ -494,17 +494,17 @@ def move_piece(pair: Pair) -> bool:
     chance, effects = pair.chance, pair.effects
     owner, name, place = chance.randrange(2), chance.choice(STOCKS), chance.randrange(PLACES)
     stock = BASE[name] + owner
-    piece = owner * PIECES + effects.stock_pieces[stock]
+    piece = effects.stock_pieces[stock]
     if chance.random() < 0.5:
         return pair.both(
             "place_piece",
             (stock, place, piece),
-            lambda state: effects.place_piece(state, stock, place, owner, PIECES, None),
+            lambda state: effects.place_piece(state, stock, place, None),
         )
     return pair.both(
         "take_piece",
         (place, stock, piece),
-        lambda state: effects.take_piece(state, place, stock, owner, PIECES, None),
+        lambda state: effects.take_piece(state, stock, place, None),
     )
 
 

@@ -737,10 +737,10 @@ def test_files_that_fit_their_schema_are_not_held_against_it_again(
 
     def found(kind: str, text: str) -> list[str]:
         checked.clear()
-        root, _ = read_yaml(SourceFile("a.yaml", text))
-        assert isinstance(root, Mapping)
         with kept_trees():
-            return [diagnostic.code for diagnostic in schema.misfits(kind, root, text)]
+            root, _ = read_yaml(file := SourceFile("a.yaml", text))
+            assert isinstance(root, Mapping)
+            return [diagnostic.code for diagnostic in schema.misfits(kind, root, file)]
 
     good = (TOP / "rulesets" / "goofspiel" / "goofspiel.yaml").read_text(encoding="utf-8")
     for text, codes, again in ((good, [], []), (good + "nodes: [x]\n", ["E101"], ["ruleset"])):

@@ -407,15 +407,16 @@ def test_what_a_player_sees_does_not_depend_on_hidden_cards(table: Table) -> Non
 
 def with_hidden_cards_swapped(game: Game, player: int, rng: random.Random) -> Game | None:
     """The game with two cards of a kind in each other's place, where the player may see neither."""
-    census, constants = game.table.census, game.machine.constants
+    constants = game.machine.constants
+    layout, shapes = constants.layout, constants.effects.zones
     groups = game.ruleset.model.groups
 
     def is_hidden(zone: int) -> bool:
-        group = groups[census.layout.owner_of(zone)[0]]
+        group = groups[layout.owner_of(zone)[0]]
         return not may_see(constants.seats_of(game.state, zone), player) and group.top_shows is None
 
     state = game.state
-    zones = [zone for zone in census.zones if zone not in census.piled and is_hidden(zone)]
+    zones = [zone for zone, shape in shapes.items() if not shape.piles and is_hidden(zone)]
     hidden = [card for zone in zones for card in state.cells[zone]]
     if len(hidden) < 2:
         return None
@@ -423,7 +424,7 @@ def with_hidden_cards_swapped(game: Game, player: int, rng: random.Random) -> Ga
     if constants.card_kind[one] != constants.card_kind[other]:
         return None
     copy = game.clone()
-    swap(copy.state, zones, census.layout.base["location"], one, other)
+    swap(copy.state, zones, layout.base["location"], one, other)
     assert copy.check() == []
     return copy
 

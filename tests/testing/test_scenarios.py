@@ -620,6 +620,7 @@ def test_a_set_up_that_asks_is_told_before_anything_is_compared(folder: Path) ->
     assert "   note: answer it under `when`, or by a setting under `set`: `luck`" in found
     assert "does not hold" not in found
     assert "the set-up makes this decision" in said(folder, "when: [{by: 0, do: rest}]\n")
+    assert "the set-up makes this decision" in said(folder, "when: [{by: 1, do: rest}]\nsound: 1\n")
     assert run(folder, "given: |\n  paid = 3\nwhen: [{by: 0, do: trust}]\nthen: [paid == 3]\n").passed
 
 
@@ -718,6 +719,7 @@ def test_a_helper_is_no_rule_of_the_game(folder: Path) -> None:
         ("a(n) -> int: n", "then: [a() == 2]", "E404 `a` takes 1 value, got 0"),
         ("a:\n  is: who.taken", "then: [a() == 2]", "E310 `a` needs a head with its result: `a() -> type:`"),
         ("a() -> int:\n  is: |\n    paid = 2\n    return 2", "then: [a() == 2]", "E701"),
+        ("a() -> int:\n  permits: |\n    require paid == 2", "then: [a()]", "E310 a verdict has no result type"),
         ("a:\n  does: |\n    paid = 2", "given: |\n  a()", "E101 unknown key `does`"),
         ("a: {is: 2}", "when: [{by: 0, do: pull, number: = b}]", "E301 unknown name `b`"),
         ("a: {is: yes}", "when: [{by: 0, do: pull, number: = a}]", "E401 got bool, want int"),

@@ -9,8 +9,8 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from interpreter.base.messages import frame, listed_in
-from interpreter.base.plurals import stacked
+from interpreter.base.messages import frame
+from interpreter.base.plurals import joined, stacked
 from interpreter.cli import options
 from interpreter.cli.output import as_json, board, discard_output, picked, say, styled, wrapped
 from interpreter.language.types import SEAT
@@ -178,7 +178,7 @@ def print_result(game: Game, bots: Sequence[Bot], output: str, language: str = "
         for seat in order
     ]
     seats = [spoken.text(seat, SEAT) for seat in result.winners]
-    won = spoken.frame("wins" if len(seats) == 1 else "share_the_win", who=listed_in(language, seats))
+    won = spoken.frame("wins" if len(seats) == 1 else "share_the_win", who=joined(seats, frame(language, "and")))
     board(won, (*names, *more), rows)
     for file, text in game.ruleset.provenance.items():
         say(f"{file}: {text}")

@@ -118,7 +118,7 @@ class Module:
         """The table of the constants of each cell that is a track: the addresses of its rows by kind. A row has the
         capacity, the cumulative prices, and the prices."""
         words: list[int] = [0] * self.constants.layout.size
-        for cell, track in self.constants.tracks.items():
+        for cell, track in self.constants.effects.tracks.items():
             prices = [track.prices(kind) for kind in range(len(track.spaces))]
             rows = [self.memory.words([len(row), *accumulate(row, initial=0), *row]) for row in prices]
             words[cell] = self.memory.words(rows)

@@ -236,7 +236,7 @@ class Builtins(Cells):
     # --- the graph
 
     def _graph(self) -> Graph:
-        if self.constants.graph is None:
+        if not self.constants.graph.node_count:
             raise Unsupported("a graph")
         return self.constants.graph
 

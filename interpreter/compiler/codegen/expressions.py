@@ -325,7 +325,7 @@ class Expressions(Builtins):
                 table = self.memory.words([kinds.index(kind) for kind in self.constants.card_kind])
                 test = ops.Load(value * WORD, table).equals(kinds.index(node.kind))
         else:
-            pieces = self.constants.pieces
+            pieces = self.constants.model.pieces
             test = (value % len(pieces)).equals(pieces.index(node.kind))
         if node.value.type.optional:
             test = ops.Select(self.is_none(value, node.value.type), ZERO, test)

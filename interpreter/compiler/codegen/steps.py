@@ -298,7 +298,7 @@ class Steps(DelayedBlocks):
             raise Unsupported("a stock that is not named")
         group = self.memory.groups[stock.group]
         owner = self.kept(self.owner(stock))
-        piece = owner * len(self.constants.pieces) + self.constants.effects.stock_pieces[group.base]
+        piece = owner * len(self.constants.model.pieces) + self.constants.effects.stock_pieces[group.base]
         if is_placed:
             self.do("place_piece", owner + group.base, self.value(place), piece)
         else:

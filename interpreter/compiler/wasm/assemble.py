@@ -143,7 +143,7 @@ def _head(builder: ModuleBuilder, known: Mapping[str, int], graph: Mapping[str, 
 def _graph(builder: ModuleBuilder) -> dict[str, int]:
     """Return the numbers of the graph by their names in hand-written text."""
     graph, memory = builder.constants.graph, builder.memory
-    if graph is None:
+    if not graph.node_count:
         return dict.fromkeys(("graph_nodes", "graph_adjacent", "graph_leading", "graph_cache", "graph_slots"), 0)
     words = graph_cache_words(graph.node_count)
     slots = max(FEWEST_SLOTS, min(MOST_SLOTS, CACHE_WORDS // words))
