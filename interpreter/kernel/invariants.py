@@ -1,19 +1,20 @@
 """Invariants of every state: totals are constant, nothing is in two places, every holder has valid content.
 
-A :class:`Census`, taken when a table is set up, and a state go in; a message for each violation comes out.
+A :class:`Census`, taken when a table is set up, and the cells of a state go in; messages for violations come out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from typing import TypeAlias
 
 from msgspec import Struct
 
-from interpreter.kernel.state import Layout, State, Value, as_bag
+from interpreter.kernel.state import Layout, Value, as_bag
 from interpreter.kernel.tracks import Track
 
-__all__ = ["Census", "Holdings", "broken"]
+__all__ = ["Census", "Holdings"]
 
 
 class Holdings(Struct, frozen=True):
@@ -38,26 +39,24 @@ class Census(Struct, frozen=True, dict=True):
     name: Callable[[int], str]
 
     @cached_property
-    def groups(self) -> frozenset[str]:
-        """The groups of cells that the invariants are about."""
-        cells = {*self.zones, *(cell for kind in (*self.tokens, *self.stocks) for cell in kind.cells)}
-        first = ((name, self.layout.base[name], count) for name, count in self.layout.groups)
-        named = (name for name, at, count in first if not cells.isdisjoint(range(at, at + count)))
-        return frozenset((*named, "location", "piece"))
+    def invariants(self) -> list[tuple[Invariant, frozenset[str]]]:
+        """The invariants, each with the groups of cells that it is about."""
+        tokens, stocks = ([cell for kind in kinds for cell in kind.cells] for kinds in (self.tokens, self.stocks))
+        about = ((_tokens, tokens, ()), (_cards, self.zones, ("location",)), (_pieces, stocks, ("piece",)))
+        owner_of = self.layout.owner_of
+        return [(check, frozenset((*(owner_of(cell)[0] for cell in cells), *names))) for check, cells, names in about]
 
 
-def broken(census: Census, state: State) -> list[str]:
-    """Return a message for each violation; empty if the kernel works."""
-    cells = state.cells  # looked up once: a state that lives in a module fetches them
-    return [*_tokens(census, cells), *_cards(census, cells), *_pieces(census, cells)]
+Invariant: TypeAlias = Callable[[Census, Sequence[Value]], Iterator[str]]
+"""An invariant: yields a message for each violation; none if the kernel works."""
 
 
 def _tokens(census: Census, cells: Sequence[Value]) -> Iterator[str]:
     for kind in census.tokens:
-        held = [0] * len(kind.totals)
-        for cell in kind.cells:
-            bag, track = as_bag(cells[cell]), census.tracks.get(cell)
-            held = [a + b for a, b in zip(held, bag, strict=True)]
+        bags = [as_bag(cells[cell]) for cell in kind.cells]
+        held = [*map(sum, zip([0] * len(kind.totals), *bags, strict=True))]
+        for cell, bag in zip(kind.cells, bags, strict=True):
+            track = census.tracks.get(cell)
             if min(bag) < 0 and cell not in census.unlimited:
                 yield f"{census.name(cell)} holds {min(bag)} of a kind of {kind.name}"
             for number, capacity in zip(bag, track.capacities(), strict=True) if track is not None else ():
