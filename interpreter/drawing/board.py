@@ -78,6 +78,7 @@ def on_node(plan: Plan, node: int, spot: Spot, symbols: Symbols) -> Iterator[str
 def drawn_on(picture: Picture, *, titled: bool = True) -> Drawn:
     """Draw the picture, with or without title."""
     plan, (under, over) = arranged(picture), _ground(without_pieces(picture))
+    nodes = map(_node, picture.spots, plan.centres, plan.radii, plan.slots)
     area = _area(plan)
     legend = [*_legend_entries(picture)]
     rows = _legend_rows(legend, max(area.right - area.left, 260.0))
@@ -94,7 +95,7 @@ def drawn_on(picture: Picture, *, titled: bool = True) -> Drawn:
         *([heading] if title else []),
         f'<g transform="translate({moved.real:.2f} {moved.imag:.2f})">',
         *under,
-        *(_nodes(plan) if plan.field is None else ()),
+        *(chain.from_iterable(nodes) if plan.field is None else ()),
         *chain.from_iterable(laid),
         *over,
         symbols.defined(),
@@ -315,14 +316,14 @@ def _outline(shape: str, at: Point, radius: float, *inside: str, **others: objec
     return _polygon([at + rect(radius, turn) for turn in turns], *inside, **others)
 
 
-def _nodes(plan: Plan) -> Iterator[str]:
-    for node, spot in enumerate(plan.picture.spots):
-        colour = _PALE if spot.pale else spot.colour or _PLAIN
-        title, edge = element("title", escape(spot.name)), darker(colour, 0.45)
-        look = {"fill": colour, "stroke": edge, "stroke_width": 1.6, "class_": "node"}
-        yield _outline(spot.shape, plan.centres[node], plan.radii[node], title, **look)
-        for slot, at in zip(spot.slots, plan.slots[node], strict=True):
-            yield from _slot(slot, at, spot.pale)
+@lru_cache(2_000)
+def _node(spot: Spot, centre: Point, radius: float, slots: tuple[Point, ...]) -> list[str]:
+    """Return a node with its places, of which few change from one picture of a game to the next."""
+    colour = _PALE if spot.pale else spot.colour or _PLAIN
+    title, edge = element("title", escape(spot.name)), darker(colour, 0.45)
+    look = {"fill": colour, "stroke": edge, "stroke_width": 1.6, "class_": "node"}
+    places = (_slot(slot, at, spot.pale) for slot, at in zip(spot.slots, slots, strict=True))
+    return [_outline(spot.shape, centre, radius, title, **look), *chain.from_iterable(places)]
 
 
 def _slot(slot: Slot, at: Point, pale: bool) -> Iterator[str]:
@@ -339,11 +340,12 @@ def _slot(slot: Slot, at: Point, pale: bool) -> Iterator[str]:
         yield _words(slot.label, at + 0.36j * size, size, width=width, fill=ink, class_="price")
 
 
-def _piece(piece: Piece, at: Point, class_: str = "owner") -> Iterator[str]:
+@lru_cache(2_000)
+def _piece(piece: Piece, at: Point, class_: str = "owner") -> list[str]:
     corners = [at + 1.25 * corner for corner in _SHAPES[piece.shape % len(_SHAPES)]]
     rim = {"stroke": "#ffffff", "stroke_width": 1.4, "stroke_linejoin": "round"}
-    yield _polygon(corners, fill=piece.colour, **rim, class_="piece")
-    yield _words(piece.number, at + 4.6j, 9.0, fill=ink_on(piece.colour), class_=class_)
+    number = _words(piece.number, at + 4.6j, 9.0, fill=ink_on(piece.colour), class_=class_)
+    return [_polygon(corners, fill=piece.colour, **rim, class_="piece"), number]
 
 
 # --- labels

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from interpreter.base.colour_values import NAMED
 from interpreter.hidden.sight import Veil
@@ -43,9 +44,15 @@ def own_colour(model: Model, type_: Type, value: Value) -> str | None:
 
 def member_colour(model: Model, kind: str, number: int) -> str:
     """Return the colour of a member of a kind."""
+    return _colours_of(model, kind)[number]
+
+
+@lru_cache(maxsize=64)
+def _colours_of(model: Model, kind: str) -> list[str]:
+    """Return the colours of the members of a kind."""
     named = model.colours.get(kind, {})
     words = [named.get(member, member) for member in model.members(kind)]
-    return colours_for(words)[words[number]]
+    return list(map(colours_for(words).__getitem__, words))
 
 
 def members_of(value: Value, type_: Type) -> list[tuple[str, int]]:
@@ -66,6 +73,7 @@ def _parts(colour: str) -> tuple[int, int, int]:
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
+@lru_cache(10_000)
 def _mixed(colour: str, target: int, share: float) -> str:
     return "#" + "".join(f"{round(part + (target - part) * share):02x}" for part in _parts(colour))
 
@@ -80,6 +88,7 @@ def darker(colour: str, share: float) -> str:
     return _mixed(colour, 0, share)
 
 
+@lru_cache(10_000)
 def ink_on(colour: str) -> str:
     """Return a readable text colour on this background."""
     red, green, blue = _parts(colour)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from xml.sax.saxutils import escape, quoteattr
 from zlib import crc32
 
@@ -29,21 +30,24 @@ class Symbols:
         return element("defs", *parts) if parts else ""
 
 
+@lru_cache(20_000)
 def number(value: float) -> str:
     """Format a number with at most two decimals and no trailing zeros."""
     shown = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if shown == "-0" else shown
 
 
+@lru_cache(20_000, typed=True)
+def _attribute(key: str, value: object) -> str:
+    shown = f'"{number(value)}"' if isinstance(value, float) else quoteattr(str(value))
+    return f"{key.rstrip('_').replace('_', '-')}={shown}"
+
+
 def element(name: str, /, *inside: str, **attributes: object) -> str:
     """Return an element. Underscores in attribute names become hyphens; attributes that are None are left out."""
-    parts = [name]
-    for key, value in attributes.items():
-        if value is not None:
-            shown = f'"{number(value)}"' if isinstance(value, float) else quoteattr(str(value))
-            parts.append(f"{key.rstrip('_').replace('_', '-')}={shown}")
+    head = " ".join([name, *(_attribute(key, value) for key, value in attributes.items() if value is not None)])
     content = "".join(inside)
-    return f"<{' '.join(parts)}>{content}</{name}>" if content else f"<{' '.join(parts)}/>"
+    return f"<{head}>{content}</{name}>" if content else f"<{head}/>"
 
 
 def path(points: Iterable[complex], *, closed: bool = False, bend: complex | None = None) -> str:

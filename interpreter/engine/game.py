@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -29,7 +29,6 @@ from interpreter.engine.setup import Table, default_settings, role_seats, roles_
 from interpreter.engine.values import Names
 from interpreter.engine.views import Line, lines_since, view_of
 from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
-from interpreter.kernel.invariants import broken
 from interpreter.kernel.state import Frame, Record, State, Value
 from interpreter.language.meaning import VERSION, meaning
 from interpreter.language.model import Model
@@ -523,16 +522,17 @@ class Game:
         With simultaneous choices, ``by`` may be any seat that has not chosen. Raises :class:`IllegalMove`, which
         changes nothing, or :class:`RuleFailure`, which leaves the state as before the choice.
         """
-        if by is not None:
+        decision = self.decision
+        if by is not None and (decision is None or by != decision.actor):
             with self._turned_to(by):
                 self.apply(choice)
             return
-        if type(choice) is Option and (decision := self.decision) is not None and choice.site is not None:
+        if type(choice) is Option and decision is not None and choice.site is not None:
             code, options = choice.code, decision.named.site.options
             if code[0] < len(options) and options[code[0]] is choice.site and self._is_legal(decision, code):
                 self.take(code)
                 return
-        self.take(legal_choice(self.table, self.decision, choice))
+        self.take(legal_choice(self.table, decision, choice))
 
     def _is_legal(self, decision: Decision, code: Code) -> bool:
         """Return whether a choice of the decision is known to be legal now: that is faster than to find it out."""
@@ -650,7 +650,7 @@ class Game:
     @property
     def round(self) -> int:
         """The number of the round; 0 during the set-up."""
-        number: int = self.runner.cell(self.state, self.machine.constants.layout.base["round"])
+        number: int = self.state.cells[self.machine.constants.layout.base["round"]]
         return number
 
     def position(self) -> str:
@@ -661,9 +661,13 @@ class Game:
             cells[cell] = 0
         return State(cells, self.state.frame).digest()
 
-    def check(self) -> list[str]:
-        """Check the invariants of the state and return the violations: none as long as things only move."""
-        return broken(self.table.census, self.state)
+    def check(self, changed: Collection[str] | None = None) -> list[str]:
+        """Check the invariants of the state, or those about groups of cells that have ``changed``, and return the
+        violations: none as long as things only move."""
+        census = self.table.census
+        checks = [each for each, groups in census.invariants if changed is None or not groups.isdisjoint(changed)]
+        cells = self.runner.cells(self.state) if checks else ()
+        return [line for each in checks for line in each(census, cells)]
 
     # --- views
 

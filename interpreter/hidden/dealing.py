@@ -86,9 +86,10 @@ class Memory:
             self._until = 0  # choices were undone
         past = State(state.cells[:])
         cells, redone = past.cells, list[list[tuple[int, Value]]]()
+        judged, is_apart = self._sight.judged, self.zones.keys().isdisjoint
         for record in islice(reversed(log), len(log) - self._until):
             changed = changes(record)
-            if changed and (self._sight.judged or not self.zones.keys().isdisjoint([cell for cell, _ in changed])):
+            if changed and (judged or not is_apart([cell for cell, _ in changed])):
                 redone.append([(cell, cells[cell]) for cell, _ in reversed(changed)])
             for cell, old in changed:
                 cells[cell] = old
@@ -129,12 +130,13 @@ class Memory:
     def _change(self, parts: dict[int, int], before: frozenset[int], cell: int, new: tuple[int, ...]) -> None:
         """Record that a zone has new cards or a new order."""
         old, self._holds[cell] = self._holds[cell], new
-        arrived = set(new) - set(old)
-        self._left.update((card, cell) for card in set(old) - set(new))
+        was, now = set(old), set(new)
+        arrived = now - was
+        self._left.update((card, cell) for card in was - now)
         if cell not in self._hidden:
             return
-        if not arrived and [card for card in old if card in set(new)] != list(new):
-            self.known -= set(new)
+        if not arrived and [card for card in old if card in now] != list(new):
+            self.known -= now
         for card in arrived:
             source = self._left.get(card)
             if source in before:

@@ -88,11 +88,11 @@ class Draws:
 
     def below(self, n: int) -> int:
         """Return a uniformly distributed number from 0 to ``n - 1``. Raises ``ValueError`` if ``n`` is below 1."""
-        stream = _output(self._start, self.used)
         self.used += 1
+        stream = _finalise((self._start + self.used * _STEP) & _MASK)
         if not 0 < n <= _FEW:
             return _below(n, stream)
-        number = _output(stream, 0)
+        number = _finalise((stream + _STEP) & _MASK)
         while number >= _COMMON:
             number = _finalise(number)
         return number % n

@@ -341,6 +341,8 @@ def _all_but(cards: Container[int], held: tuple[int, ...]) -> tuple[int, ...]:
 def changes(record: Record) -> tuple[tuple[int, Value], ...]:
     """Return the cells that a record changed with their old values, last change first."""
     sort = record[0]
+    if sort == PUT:
+        return (record[2:],)
     if sort in (NOTE, CHOICE):
         return ()
     cells = record[-2:3:-2] if sort == MARK else record[-2:1:-2]  # from the last to the head of the record
@@ -368,18 +370,11 @@ def take_back(state: State, length: int) -> None:
 def undo(state: State) -> Record | None:
     """Undo the last choice with everything that followed and return its record; return None if there is none."""
     log = state.log
-    undone = []
-    while log:
-        record = log.pop()
-        if record[0] == CHOICE:
-            break
-        undone.append(record)
-    else:
-        log.extend(reversed(undone))
+    at = next((number for number in reversed(range(len(log))) if log[number][0] == CHOICE), None)
+    if at is None:
         return None
+    if at + 1 < len(log):  # otherwise the memo is still valid
+        take_back(state, at + 1)
+    record = log.pop()
     state.frame = record[2]
-    if undone:  # otherwise the memo is still valid
-        for change in undone:
-            put_back(state.cells, change)
-        state.forget()
     return record

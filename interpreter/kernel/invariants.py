@@ -1,19 +1,20 @@
 """Invariants of every state: totals are constant, nothing is in two places, every holder has valid content.
 
-A :class:`Census`, taken when a table is set up, and a state go in; a message for each violation comes out.
+A :class:`Census`, taken when a table is set up, and the cells of a state go in; messages for violations come out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from typing import TypeAlias
 
 from msgspec import Struct
 
 from interpreter.kernel.effects import Effects
-from interpreter.kernel.state import State, Value, as_bag
+from interpreter.kernel.state import Value, as_bag
 
-__all__ = ["Census", "Holdings", "broken"]
+__all__ = ["Census", "Holdings"]
 
 
 class Holdings(Struct, frozen=True):
@@ -33,28 +34,25 @@ class Census(Struct, frozen=True, dict=True):
     stocks: tuple[Holdings, ...]
 
     @cached_property
-    def groups(self) -> frozenset[str]:
-        """The groups of cells that the invariants are about."""
-        cells = {*self.effects.zones, *(cell for kind in (*self.tokens, *self.stocks) for cell in kind.cells)}
-        layout = self.effects.layout
-        first = ((name, layout.base[name], count) for name, count in layout.groups)
-        named = (name for name, at, count in first if not cells.isdisjoint(range(at, at + count)))
-        return frozenset((*named, "location", "piece"))
+    def invariants(self) -> list[tuple[Invariant, frozenset[str]]]:
+        """The invariants, each with the groups of cells that it is about."""
+        tokens, stocks = ([cell for kind in kinds for cell in kind.cells] for kinds in (self.tokens, self.stocks))
+        about = ((_tokens, tokens, ()), (_cards, self.effects.zones, ("location",)), (_pieces, stocks, ("piece",)))
+        owner_of = self.effects.layout.owner_of
+        return [(check, frozenset((*(owner_of(cell)[0] for cell in cells), *names))) for check, cells, names in about]
 
 
-def broken(census: Census, state: State) -> list[str]:
-    """Return a message for each violation; empty if the kernel works."""
-    cells = state.cells  # looked up once: a state that lives in a module fetches them
-    return [*_tokens(census, cells), *_cards(census, cells), *_pieces(census, cells)]
+Invariant: TypeAlias = Callable[[Census, Sequence[Value]], Iterator[str]]
+"""An invariant: yields a message for each violation; none if the kernel works."""
 
 
 def _tokens(census: Census, cells: Sequence[Value]) -> Iterator[str]:
     effects = census.effects
     for kind in census.tokens:
-        held = [0] * len(kind.totals)
-        for cell in kind.cells:
-            bag, track = as_bag(cells[cell]), effects.tracks.get(cell)
-            held = [a + b for a, b in zip(held, bag, strict=True)]
+        bags = [as_bag(cells[cell]) for cell in kind.cells]
+        held = [*map(sum, zip([0] * len(kind.totals), *bags, strict=True))]
+        for cell, bag in zip(kind.cells, bags, strict=True):
+            track = effects.tracks.get(cell)
             if min(bag) < 0 and cell not in effects.unlimited:
                 yield f"{effects.names(cell)} holds {min(bag)} of a kind of {kind.name}"
             for number, capacity in zip(bag, track.capacities(), strict=True) if track is not None else ():

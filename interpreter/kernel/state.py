@@ -10,6 +10,7 @@ import marshal
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import accumulate
 from typing import Protocol, TypeAlias
 
 from interpreter.base.plain_data import Value
@@ -29,26 +30,24 @@ class Layout:
     groups: tuple[tuple[str, int], ...]
     base: dict[str, int] = field(init=False, repr=False)
     size: int = field(init=False)
+    _cells: dict[str, range] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        base: dict[str, int] = {}
-        at = 0
-        for name, count in self.groups:
-            base[name] = at
-            at += count
-        object.__setattr__(self, "base", base)
-        object.__setattr__(self, "size", at)
+        ends = [*accumulate(count for _, count in self.groups)]
+        cells = {name: range(end - count, end) for (name, count), end in zip(self.groups, ends, strict=True)}
+        object.__setattr__(self, "_cells", cells)
+        object.__setattr__(self, "base", {name: each.start for name, each in cells.items()})
+        object.__setattr__(self, "size", sum(map(len, cells.values())))
 
     def owner_of(self, cell: int) -> tuple[str, int]:
         """Return the group of a cell and the number of its owner. Raises ``IndexError``."""
-        for name, count in self.groups:
-            first = self.base[name]
-            if first <= cell < first + count:
-                return name, cell - first
+        for name, cells in self._cells.items():
+            if cell in cells:
+                return name, cell - cells.start
         raise IndexError(cell)
 
     def cells(self, group: str) -> range:
-        return range(self.base[group], self.base[group] + dict(self.groups)[group])
+        return self._cells[group]
 
 
 _new = object.__new__

@@ -12,7 +12,7 @@ from interpreter.kernel.state import State, Value, as_bag
 from interpreter.language import core
 from interpreter.language.model import Model
 from interpreter.lowering.constants import Constants, RuleFailure
-from interpreter.plain.closures import Env, Evaluate, Meter
+from interpreter.plain.closures import Env, Evaluate, Meter, row
 
 __all__ = ["OF_GAME", "OF_VALUES", "compiled", "dealt_lengths"]
 
@@ -21,15 +21,15 @@ MAXIMUM_SUBSETS = 20_000
 
 def compiled(node: core.CallBuiltin, values: Sequence[Evaluate], game: Constants, meter: Meter) -> Evaluate:
     """Compile a call, given the closures of its arguments. Arguments and results cost steps by their size."""
-    row, span = node.builtin, node.span
-    words = (*row.parameters, *row.parameters[-1:] * len(node.arguments))
-    arguments = [_argument(word, value, game) for word, value in zip(words, values, strict=False)]
+    built_in, span = node.builtin, node.span
+    words = (*built_in.parameters, *built_in.parameters[-1:] * len(node.arguments))
+    values_of = row([_argument(word, value, game) for word, value in zip(words, values, strict=False)])
     function, or_none = implementation(node, game), node.or_none
-    graph = game.graph
-    always = row.steps if row.steps is not None else graph.node_count + len(graph.links)
+    graph, always = game.graph, built_in.steps
+    always = graph.node_count + len(graph.links) if always is None else always
 
     def call(state: State, env: Env) -> Value:
-        values = [argument(state, env) for argument in arguments]
+        values = values_of(state, env)
         steps = always
         for value in values:
             if type(value) is tuple:
@@ -38,11 +38,11 @@ def compiled(node: core.CallBuiltin, values: Sequence[Evaluate], game: Constants
         try:
             result = function(*values)
         except ValueError as error:
-            raise RuleFailure(f"`{row.name}`: {error}", span) from None
+            raise RuleFailure(f"`{built_in.name}`: {error}", span) from None
         if type(result) is tuple:
             meter.charge(len(result), span)
         elif result is None and not or_none:
-            raise RuleFailure(f"`{row.name.split()[0]}` finds nothing here", span)
+            raise RuleFailure(f"`{built_in.name.split()[0]}` finds nothing here", span)
         return result
 
     return call
@@ -53,12 +53,7 @@ def _argument(word: str, value: Evaluate, game: Constants) -> Evaluate:
     if word != "track":
         return value
     tracks = game.effects.tracks
-
-    def track(state: State, env: Env) -> Value:
-        cell = value(state, env)
-        return tracks[cell], as_bag(state.cells[cell])
-
-    return track
+    return lambda state, env: (tracks[cell := value(state, env)], as_bag(state.cells[cell]))
 
 
 def implementation(node: core.CallBuiltin, game: Constants) -> Callable[..., Value]:

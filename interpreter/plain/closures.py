@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from interpreter.base.source import Span
 from interpreter.kernel.state import State, Value
@@ -22,6 +22,7 @@ __all__ = [
     "bounded",
     "effort",
     "grows",
+    "row",
     "weight",
 ]
 
@@ -90,6 +91,17 @@ def bounded(number: Value, span: Span) -> Value:
         if part is not None and not -MAXIMUM_NUMBER < part < MAXIMUM_NUMBER:
             raise RuleFailure("a number of more than 18 digits", span)
     return number
+
+
+def row(values: Sequence[Evaluate]) -> Evaluate:
+    """Return a closure of several values, as a tuple."""
+    match values:
+        case [only]:
+            return lambda state, env: (only(state, env),)
+        case [first, second]:
+            return lambda state, env: (first(state, env), second(state, env))
+        case _:
+            return lambda state, env: tuple([value(state, env) for value in values])
 
 
 def weight(value: Value, span: Span) -> int:

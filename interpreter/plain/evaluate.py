@@ -15,7 +15,7 @@ from interpreter.language.model import Table
 from interpreter.lowering.constants import Caller, Constants, RuleFailure
 from interpreter.lowering.lower import Program
 from interpreter.plain import builtin_functions as builtins
-from interpreter.plain.closures import Called, Env, Evaluate, Meter, bounded, effort, grows, weight
+from interpreter.plain.closures import Called, Env, Evaluate, Meter, bounded, effort, grows, row, weight
 
 __all__ = ["LONG", "MAXIMUM_ITEMS", "Evaluator", "measure_of"]
 
@@ -82,8 +82,7 @@ class Evaluator:
             case core.Read(cell):
                 return self._read(cell)
             case core.Static(attribute, of):
-                printed, owner_of = self.constants.statics[attribute], self.compile(of)
-                return lambda state, env: printed[owner_of(state, env)]
+                return self._applied(self.constants.statics[attribute].__getitem__, of)
             case core.FieldOf(of, number):
                 return self._applied(itemgetter(number), of)
             case core.Element(of, index):
@@ -107,11 +106,10 @@ class Evaluator:
                 return self.charged(lambda state, env: tuple(numbers(state, env)), node.span, lambda v: len(v) >> 3)
             case core.Arithmetic():
                 return self._arithmetic(node)
-            case core.Comparison(operator, left, core.Const(given)):
-                compare, first = COMPARISONS[operator], self._long(left)
-                return lambda state, env: compare(first(state, env), given)
-            case core.Comparison(operator, left, right):
+            case core.Comparison(operator, left, right) if isinstance(left.type, LONG):
                 return _of_two(COMPARISONS[operator], self._long(left), self.compile(right))
+            case core.Comparison(operator, left, right):
+                return self._applied(COMPARISONS[operator], left, right)
             case core.Logic(operator, left, right):
                 first, second = self.compile(left), self.compile(right)
                 if operator == "and":
@@ -138,13 +136,25 @@ class Evaluator:
                 assert_never(node)
 
     def _applied(self, function: Callable[..., Value], *operands: core.Expression) -> Evaluate:
+        """Compile a function of values. Locals, and a constant behind another value, are read in place."""
+        match operands:
+            case [core.Local(place)]:
+                return lambda state, env: function(env[place])
+            case [core.Local(place), core.Const(value)]:
+                return lambda state, env: function(env[place], value)
+            case [core.Local(place), core.Local(other)]:
+                return lambda state, env: function(env[place], env[other])
+            case [value_of, core.Const(value)]:
+                first = self.compile(value_of)
+                return lambda state, env: function(first(state, env), value)
         match [self.compile(operand) for operand in operands]:
             case [only]:
                 return lambda state, env: function(only(state, env))
             case [first, second]:
                 return _of_two(function, first, second)
             case values:
-                return lambda state, env: function(*[value(state, env) for value in values])
+                values_of = row(values)
+                return lambda state, env: function(*values_of(state, env))
 
     def _noted(self, value: Evaluate, name: str, names: set[str]) -> Evaluate:
         def noted(state: State, env: Env) -> Value:
@@ -154,9 +164,8 @@ class Evaluator:
         return noted
 
     def _tuple(self, node: core.Expression, nodes: tuple[core.Expression, ...]) -> Evaluate:
-        parts = tuple(self.kept(child) for child in nodes)
         is_nested = any(isinstance(child.type, types.CompositeType) for child in nodes)
-        return self.weighed(lambda state, env: tuple([part(state, env) for part in parts]), node.span, is_nested)
+        return self.weighed(row(list(map(self.kept, nodes))), node.span, is_nested)
 
     def kept(self, node: core.Expression) -> Evaluate:
         """Compile a value that is stored in a list, a record or a local of a procedure; it must be bounded."""
@@ -216,19 +225,22 @@ class Evaluator:
             first = self.base[cell.group]
             if cell.owner is None:
                 return lambda state, env: state.cells[first]
+            if isinstance(cell.owner, core.Local):
+                place = cell.owner.index
+                return lambda state, env: state.cells[first + env[place]]
             of = self.compile(cell.owner)
             return lambda state, env: state.cells[first + of(state, env)]
-        place = self.compile(cell)
-        return lambda state, env: state.cells[place(state, env)]
+        cell_of = self.compile(cell)
+        return lambda state, env: state.cells[cell_of(state, env)]
 
     def _call(self, node: core.CallRule | core.CallBase) -> Evaluate:
         target = self.program.target(node)
         compile_ = self.kept if self.program.reach.procedures[target].form == "does" else self.compile
-        arguments = tuple(compile_(argument) for argument in node.arguments)
+        values_of = row(list(map(compile_, node.arguments)))
         called, span, layer_at = self.called, node.span, self.program.layer_at
 
         def call(state: State, env: Env) -> Value:
-            values = tuple([argument(state, env) for argument in arguments])
+            values = values_of(state, env)
             try:
                 return called[target](state, values)
             except RuleFailure as failure:
@@ -240,17 +252,16 @@ class Evaluator:
         return call
 
     def _arithmetic(self, node: core.Arithmetic) -> Evaluate:
-        left, right = self.compile(node.left), self.compile(node.right)
         match node.operator:
             case "+" if isinstance(node.type, types.CollectionType):
-                return self._joined(node, left, right)
+                return self._joined(node, self.compile(node.left), self.compile(node.right))
             case "+" | "-":
                 operators = BAG_ADDITIONS if isinstance(node.type, types.BagType) else ADDITIONS
-                return _of_two(operators[node.operator], left, right)
+                return self._applied(operators[node.operator], node.left, node.right)
             case "*":
-                return _of_two(lambda first, second: bounded(first * second, node.span), left, right)
+                return self._applied(lambda first, second: bounded(first * second, node.span), node.left, node.right)
             case "div" | "mod":
-                return self._division(node, left, right)
+                return self._division(node, self.compile(node.left), self.compile(node.right))
             case _:
                 assert_never(node.operator)
 
@@ -284,12 +295,7 @@ class Evaluator:
 
     def _default(self, value: core.Expression, default: core.Expression) -> Evaluate:
         inner, fallback = self.compile(value), self.compile(default)
-
-        def otherwise(state: State, env: Env) -> Value:
-            result = inner(state, env)
-            return fallback(state, env) if result is None else result
-
-        return otherwise
+        return lambda state, env: fallback(state, env) if (result := inner(state, env)) is None else result
 
     def _kind_test(self, node: core.KindTest) -> Evaluate:
         negated, kind = node.negated, node.kind

@@ -24,10 +24,11 @@ from interpreter.language import core
 from interpreter.language.core import Option
 from interpreter.language.model import StandingRule
 from interpreter.language.preferences import Policy
+from interpreter.language.types import Type
 from interpreter.lowering import lower
 from interpreter.lowering.constants import Caller, Constants, RuleFailure, check_records
 from interpreter.lowering.watches import with_matches
-from interpreter.plain.closures import MAXIMUM_PASSES, Env, Evaluate, Run, effort
+from interpreter.plain.closures import MAXIMUM_PASSES, Env, Evaluate, Run, effort, row
 from interpreter.plain.evaluate import Evaluator
 from interpreter.plain.perform import Functions
 
@@ -50,7 +51,8 @@ SPECIALS = (
 
 
 class OptionSite(Struct, frozen=True):
-    """A compiled alternative: its decision and procedure, its guard, its choices in order, and its tests."""
+    """A compiled alternative: its decision and procedure, its guard, its choices in order, and its tests. ``types`` are
+    those of the context and the choices."""
 
     ask: core.Ask
     procedure: str
@@ -58,6 +60,7 @@ class OptionSite(Struct, frozen=True):
     variables: tuple[int, ...]
     items: tuple[Evaluate, ...]
     tests: tuple[Evaluate, ...]
+    types: tuple[Type, ...]
     core: Option
 
     @property
@@ -133,9 +136,8 @@ class Machine:
         self.meter.refill()
         actor = site.seat(state, scratch)  # its loops set locals that the body must not see
         context = tuple(value(state, scratch) for _, value in site.context)
-        types = [*(value.type for _, value in site.ask.context), *(choice.type for choice in chosen.core.choices)]
-        visible = self.constants.visible_in
-        seen = tuple(visible(state, v, type_) for v, type_ in zip((*context, *values), types, strict=True))
+        visible, told = self.constants.visible_in, zip((*context, *values), chosen.types, strict=True)
+        seen = tuple([visible(state, value, type_) for value, type_ in told])
         state.log.append((CHOICE, chosen, frame, actor, values, context, seen))
         for variable, value in zip(chosen.variables, values, strict=True):
             env[variable] = value
@@ -494,6 +496,7 @@ class Machine:
                 tuple(choice.variable for choice in option.choices),
                 tuple(self.expressions.looked_through(choice.items, effort(option.tests)) for choice in option.choices),
                 tuple(compile_(test) for test in option.tests),
+                tuple(each.type for each in (*(value for _, value in ask.context), *option.choices)),
                 option,
             )
             for option in ask.options
@@ -524,13 +527,8 @@ class Machine:
         self, call: core.CallRule | core.CallBase, into: int, then: int, kept: Callable[[Env], tuple[Value, ...]]
     ) -> End:
         target = self.program.target(call)
-        arguments = tuple(self.expressions.kept(argument) for argument in call.arguments)
-
-        def enter(state: State, env: Env, up: Frame | None) -> Going | None:
-            values = [argument(state, env) for argument in arguments]
-            return self._enter(target, values, (then, kept(env), up, into), state)
-
-        return enter
+        values_of = row(list(map(self.expressions.kept, call.arguments)))
+        return lambda state, env, up: self._enter(target, values_of(state, env), (then, kept(env), up, into), state)
 
     def _advance(self, loop: core.Iterate, body: int, after: int) -> End:
         items, position = loop.hidden

@@ -7,7 +7,6 @@ a frame becomes one call, compiled when it is first called.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from interpreter.base.lazy import Lazy
 from interpreter.base.source import Span
@@ -19,7 +18,7 @@ from interpreter.language.model import RuleLayer
 from interpreter.language.types import CardType, PileType, PlaceType, TokenHolderType
 from interpreter.lowering.constants import Constants, RuleFailure
 from interpreter.lowering.lower import Program
-from interpreter.plain.closures import MAXIMUM_PASSES, Called, Env, Evaluate, Result, Run, effort
+from interpreter.plain.closures import MAXIMUM_PASSES, Called, Env, Evaluate, Result, Run, effort, row
 from interpreter.plain.evaluate import LONG, Evaluator, measure_of
 
 __all__ = ["Functions"]
@@ -109,25 +108,17 @@ class Functions(Evaluator):
         names = self.constants.chance_names
         match step:
             case core.SetCell(core.Cell(name) as cell, value) if most := self.constants.model.groups[name].most:
-                return self._guarded(span, partial(effects.put_list, most=most), compile_(cell), self.stored(value))
+                return self._guarded(span, effects.put_list, compile_(cell), self.stored(value), lambda *_: most)
             case core.SetCell(cell, value):
                 return self._guarded(span, effects.put, compile_(cell), self.stored(value))
             case core.MoveCards(cards, target, where):
-                moved = compile_(cards)
-                if isinstance(cards.type, CardType):
-                    return self._moves_cards(span, lambda state, env: (moved(state, env),), target, where)
-                return self._moves_cards(span, lambda state, env: tuple(moved(state, env)), target, where)
+                moved = row([compile_(cards)]) if isinstance(cards.type, CardType) else compile_(cards)
+                return self._moves_cards(span, moved, target, where)
+            case core.MoveAll(source, target) if isinstance(source.type, TokenHolderType):
+                return self._guarded(span, effects.move_tokens, self._read(source), *map(compile_, (source, target)))
             case core.MoveAll(source, target, where):
-                held = compile_(source)
-                if isinstance(source.type, TokenHolderType):
-
-                    def move(state: State, of: int, to: int, span: Span) -> None:
-                        effects.move_tokens(state, state.cells[of], of, to, span)
-
-                    return self._guarded(span, move, held, compile_(target))
-                if isinstance(source.type, PileType):
-                    return self._moves_cards(span, lambda state, env: tuple(held(state, env)), target, where)
-                return self._moves_cards(span, lambda state, env: tuple(state.cells[held(state, env)]), target, where)
+                moved = compile_(source) if isinstance(source.type, PileType) else self._read(source)
+                return self._moves_cards(span, moved, target, where)
             case core.MoveTokens(amount, source, target):
                 return self._guarded(span, effects.move_tokens, *map(compile_, (amount, source, target)))
             case core.MovePiece():
@@ -155,11 +146,11 @@ class Functions(Evaluator):
 
                 return self._guarded(span, note, *map(compile_, arguments))
             case core.Keeps(edge, of, procedure, captured):
-
-                def block(state: State, env: Env) -> Value:
-                    return edge, of, procedure, tuple(env[index] for index in captured)
-
-                return self._guarded(span, effects.keep, block)
+                return self._guarded(
+                    span,
+                    effects.keep,
+                    lambda state, env: (edge, of, procedure, tuple([env[index] for index in captured])),
+                )
             case core.Reveals(at_once):
                 return self._guarded(span, lambda state, span: effects.mark(state, "reveal", int(at_once)))
             case _:
@@ -168,12 +159,12 @@ class Functions(Evaluator):
     def _guarded(self, span: Span, change: Callable[..., Value], *operands: Evaluate, into: int | None = None) -> Run:
         """Return an effect: ``change`` gets the state, the operands and the position; its result goes to the local
         ``into``. A refusal becomes a failure at the position."""
-        meter = self.meter
+        meter, values_of = self.meter, row(operands)
 
         def guarded(state: State, env: Env) -> None:
             meter.charge(EFFECT, span)
             try:
-                result = change(state, *[operand(state, env) for operand in operands], span)
+                result = change(state, *values_of(state, env), span)
             except (Refused, ChanceError) as refused:
                 raise RuleFailure(str(refused), span) from refused
             if into is not None:
@@ -189,7 +180,7 @@ class Functions(Evaluator):
 
         def move(state: State, cards: tuple[int, ...], place: Value, span: Span) -> None:
             meter.charge(len(cards) * cost, span)
-            to(state, cards, place, where, span)
+            to(state, tuple(cards), place, where, span)
 
         return self._guarded(span, move, cards, self.compile(target))
 
@@ -269,19 +260,14 @@ class Functions(Evaluator):
 
     def _returned(self, steps: Sequence[core.Step]) -> Evaluate:
         run = self.block(steps)
-
-        def returned(state: State, env: Env) -> Value:
-            (result,) = run(state, env) or (None,)
-            return result
-
-        return returned
+        return lambda state, env: (run(state, env) or (None,))[0]
 
     def _function(self, name: str) -> Called:
         layer = self.program.reach.procedures[name]
         when = self.compile(layer.guard) if layer.guard is not None else None
         called, below = self.called, layer.below
         body = self._function_body(layer)
-        size = layer.local_count
+        rest = [None] * (layer.local_count - len(layer.parameters))
         meter, span, cost = self.meter, layer.span, 4 + effort(layer.when, layer.body)
         long = [(i, measure_of(type_)) for i, (_, type_) in enumerate(layer.parameters) if isinstance(type_, LONG)]
 
@@ -290,10 +276,10 @@ class Functions(Evaluator):
                 meter.charge(measure(values[place], span), span)
             key = (name, *values)
             memo = state.memo
-            if key in memo:
-                return memo[key]
+            if (known := memo.get(key, memo)) is not memo:  # which no function returns
+                return known
             meter.charge(cost, span)
-            env: Env = [*values, *([None] * (size - len(values)))]
+            env: Env = [*values, *rest]
             is_below = when is not None and not when(state, env)
             result = called[below](state, values) if is_below else body(state, env)
             memo[key] = result

@@ -131,8 +131,7 @@ class Examiner:
         game = self.game
         if not self._contents:
             self._changed = self._noticed()
-        if not self._changed.isdisjoint(game.table.census.groups):
-            yield from (Trouble("totals", line, _ask_span(game)) for line in game.check())
+        yield from (Trouble("totals", line, _ask_span(game)) for line in game.check(self._changed))
         if self._now("shows", 6):
             yield from self._views()
         if self._now("copies", 16):
@@ -177,9 +176,9 @@ class Examiner:
     def _noticed(self) -> frozenset[str]:
         """Return the groups of cells that have changed since the last time."""
         game, before = self.game, self._contents
-        names = [name for name, _ in game.machine.constants.layout.groups]
+        groups = game.machine.constants.layout.groups
         self._contents = now = game.runner.contents(game.state, game.chance)
-        return frozenset(name for name, old, new in zip_longest(names, before, now) if old != new)
+        return frozenset([name for (name, _), old, new in zip_longest(groups, before, now) if old != new])
 
     def _memory(self, player: int) -> Memory:
         """Return a player's knowledge of hidden cards."""
@@ -299,7 +298,7 @@ class Examiner:
         if self._phase >= PHASE:
             phase = game.ruleset.model.phases[game.state.cells[game.machine.constants.layout.base["phase"]]]
             yield Trouble("endless", f"the phase `{phase}` goes on after {PHASE:,} choices", ask_span)
-        if game.round > ROUNDS:
+        if "round" in self._changed and game.round > ROUNDS:
             yield Trouble("endless", f"the game goes on after {ROUNDS} rounds")
 
     def _other_form(self, before: Game, option: Option) -> Iterator[Trouble]:

@@ -97,8 +97,8 @@ class Twin:
 def _told(game: Game, log: Iterable[Record], player: int) -> Iterator[Told]:
     """Yield what the rules tell a player."""
     sealed: list[Choice] = []
-    for record in log:
-        match read(record):
+    for record in filter(None, map(read, log)):
+        match record:
             case Choice(option, frame, actor, values, context, seen) as choice:
                 ask, hides = option.ask, option.ask.is_closed and actor != player
                 yield Told("choice", ask.name, _masked(context, seen, player), (frame[0], actor))
@@ -122,4 +122,4 @@ def _told(game: Game, log: Iterable[Record], player: int) -> Iterator[Told]:
 
 
 def _masked(values: Iterable[Value], seen: Iterable[Seats], player: int) -> tuple[Value, ...]:
-    return tuple(value if may_see(seats, player) else None for value, seats in zip(values, seen, strict=False))
+    return tuple([value if may_see(seats, player) else None for value, seats in zip(values, seen, strict=False)])

@@ -15,6 +15,7 @@ from interpreter.base.plurals import counted
 from interpreter.cli import options
 from interpreter.cli.output import as_json, notice, picked, say, say_lines, styled
 from interpreter.cli.progress import counting, naming
+from interpreter.reading.dependencies import at_one_moment
 
 if TYPE_CHECKING:
     from interpreter.engine.game import Ruleset
@@ -41,6 +42,7 @@ AT_LEAST = 3.0
 @options.settings_option
 @options.folder_option("--write", about="Write the scenarios to a new file in this folder.")
 @options.requested("text", "json")
+@at_one_moment()
 def command(
     request: options.Request,
     games: int | None,

@@ -28,6 +28,9 @@ class Codec:
         self.module = module
         self.shapes, self.memory, self.program = module.shapes, module.memory, module.program
         self.first_special = len(self.program.stretches)
+        groups = self.memory.groups.items()
+        self.places = {name: slice(at := g.address - STATE, at + g.count * g.stride) for name, g in groups}
+        """The place of each group of cells in the bytes of a state."""
         self._groups: dict[str, tuple[list[Value], bytes]] = {}
         self._decoded: dict[str, tuple[bytes, list[Value]]] = {}
         self._last: tuple[bytes, State] = b"", State([])
@@ -125,24 +128,27 @@ class Codec:
         return words
 
     def decode(self, data: bytes | memoryview) -> State:
-        """Decode a state. Its log is empty. Unchanged groups of cells reuse their values."""
+        """Decode a state. Its log is empty."""
         data = bytes(data)
         last, state = self._last  # at once: other threads may decode
         if data == last:
             return state.clone()
-        cells: list[Value] = []
-        for name, group in self.memory.groups.items():
-            at = group.address - STATE
-            raw = data[at : at + group.count * group.stride]
-            known = self._decoded.get(name)
-            if known is None or known[0] != raw:
-                known = self._decoded[name] = raw, self._values_of(name, group, memoryview(raw).cast("i").tolist())
-            cells += known[1]
         words = memoryview(data).cast("i")
         frames = words[(self.memory.frames - STATE) // WORD :].tolist()
-        state = State(cells, self._frame(frames, words[0]) if words[1] >= 0 else None)
+        state = State(self.cells(data), self._frame(frames, words[0]) if words[1] >= 0 else None)
         self._last = data, state.clone()
         return state
+
+    def cells(self, data: bytes) -> list[Value]:
+        """Decode the cells of a state. Unchanged groups of cells reuse their values."""
+        cells: list[Value] = []
+        for name, place in self.places.items():
+            raw, known = data[place], self._decoded.get(name)
+            if known is None or known[0] != raw:
+                words = memoryview(raw).cast("i").tolist()
+                known = self._decoded[name] = raw, self._values_of(name, self.memory.groups[name], words)
+            cells += known[1]
+        return cells
 
     def _values_of(self, name: str, group: CellGroup, words: list[int]) -> list[Value]:
         if group.stride == WORD and is_plain(group.type):

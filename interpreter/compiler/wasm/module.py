@@ -115,9 +115,6 @@ class Compiled:
         self._records: dict[tuple[int, Code], bytes] = {}
         """Cache of encoded options."""
         self._frames_start = builder.memory.frames
-        groups = builder.memory.groups.values()
-        self.groups = [slice(at.address - STATE, at.address - STATE + at.count * at.stride) for at in groups]
-        """The place of each group of cells in the bytes of a state."""
         self._most_ahead = min(MOST_AHEAD, numbers["undo_slots"])
         self.wait = self.left = FIRST_WAIT
         """Steps before the module plays ahead: after a look at a state that was played ahead, and from now on."""
@@ -239,18 +236,6 @@ class Compiled:
             sizes = tuple(size * WORD for size in decisions.sizes(index))
             decision = self._decisions[index] = _Decision(max(sizes), sizes, types)
         return decision
-
-    def cell(self, number: int, data: bytes | None) -> Value:
-        """Return the value of a cell of a state, or of the state in memory if there are no bytes."""
-        name, owner = self.machine.constants.layout.owner_of(number)
-        group = self.builder.memory.groups[name]
-        at = (group.address + owner * group.stride) // WORD
-        words = self._words
-        if data is None:
-            self._rewind()
-        else:
-            words, at = memoryview(data).cast("i"), at - STATE // WORD
-        return self.codec.value(words[at : at + group.stride // WORD].tolist(), 0, group.type)
 
     def tell(self) -> Turn:
         self._tell()

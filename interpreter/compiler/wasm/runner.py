@@ -235,7 +235,7 @@ class Runner:
         home = self._enters(state, chance)
         if home is not None:
             data = home.bytes
-            return [data[place] for place in home.built.groups]
+            return [data[place] for place in home.built.codec.places.values()]
         cells, layout = state.cells, self.machine.constants.layout
         return [cells[layout.base[name] : layout.base[name] + count] for name, count in layout.groups]
 
@@ -315,10 +315,10 @@ class Runner:
 
     # --- decisions
 
-    def cell(self, state: State, number: int) -> Value:
-        """Return the value of one cell without reading the others."""
+    def cells(self, state: State) -> Sequence[Value]:
+        """Return the cells. Those of a state that lives in the module are decoded, and it stays there."""
         home = self._lives(state)
-        return state.cells[number] if home is None else home.built.cell(number, home.data)
+        return state.cells if home is None else home.built.codec.cells(home.bytes)
 
     def asked(self, state: State) -> Turn:
         """Return the stretch that asks and the seat that decides, or :data:`OVER` or its equal if the game is over."""
