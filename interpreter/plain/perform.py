@@ -7,6 +7,7 @@ a frame becomes one call, compiled when it is first called.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from interpreter.base.lazy import Lazy
 from interpreter.base.source import Span
@@ -108,7 +109,7 @@ class Functions(Evaluator):
         names = self.constants.chance_names
         match step:
             case core.SetCell(core.Cell(name) as cell, value) if most := self.constants.model.groups[name].most:
-                return self._guarded(span, effects.put_list, compile_(cell), self.stored(value), lambda *_: most)
+                return self._guarded(span, partial(effects.put_list, most=most), compile_(cell), self.stored(value))
             case core.SetCell(cell, value):
                 return self._guarded(span, effects.put, compile_(cell), self.stored(value))
             case core.MoveCards(cards, target, where):
