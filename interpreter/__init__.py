@@ -6,7 +6,7 @@ choice.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from interpreter.base.diagnostics import RulesetError
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from interpreter.kernel.chance import Scripted
     from interpreter.loading.load import load
     from interpreter.lowering.constants import RuleFailure
-    from interpreter.pages.notebook import Shell
 
 __all__ = ["Game", "IllegalMove", "RuleFailure", "Ruleset", "RulesetError", "Scripted", "__version__", "load"]
 
@@ -46,7 +45,7 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def load_ipython_extension(shell: Shell) -> None:
+def load_ipython_extension(shell: Any) -> None:
     """Register ``%load_ext interpreter``, which displays games and rulesets in notebooks with their boards."""
     from interpreter.pages.notebook import register
 

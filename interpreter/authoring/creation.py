@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from interpreter.authoring import scaffold
 from interpreter.authoring.foreign_maps import Board, Unreadable, read_board
-from interpreter.authoring.scaffold import NewFile
+from interpreter.authoring.scaffold import NewFile, NotCreated
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.extras import Unavailable
 from interpreter.base.paths import ruleset_roots
@@ -27,14 +27,6 @@ __all__ = ["Created", "NotCreated", "board_of", "create", "parts_of", "shelf_wit
 _WORD = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 MOST_LETTERS = 200
 """Most letters of a title."""
-
-
-class NotCreated(Exception):
-    """Nothing was written. The text says why, the diagnostics where."""
-
-    def __init__(self, text: str, diagnostics: Sequence[Diagnostic] = ()) -> None:
-        super().__init__(text)
-        self.diagnostics = diagnostics
 
 
 class Created(Struct, frozen=True):
@@ -90,7 +82,12 @@ def create(
 ) -> Created:
     """Write the first files of a map, an overlay, an edition or a game, and load them. ``shown`` names paths in
     messages. Raises :class:`NotCreated`."""
-    files = _files(kind, name, title, root, base, board, size)
+    if base is None:
+        files = scaffold.new_game(name, title, root)
+    elif kind == "map":
+        files = scaffold.new_map(name, title, root, base, board, size)
+    else:
+        files = {"overlay": scaffold.new_overlay, "edition": scaffold.new_edition}[kind](name, title, root, base)
     _check_free(files, root, shown)
     written: list[Path] = []
     others = set(shelf_with(root).made)
@@ -103,19 +100,6 @@ def create(
         for path in reversed(written):
             path.rmdir() if path.is_dir() else path.unlink()
         raise
-
-
-def _files(
-    kind: str, name: str, title: str, root: Path, base: Ruleset | None, board: Board | None, size: int | None
-) -> list[NewFile]:
-    if base is None:
-        return scaffold.new_game(name, title, root)
-    try:
-        if kind == "map":
-            return scaffold.new_map(name, title, root, base, board, size)
-        return {"overlay": scaffold.new_overlay, "edition": scaffold.new_edition}[kind](name, title, root, base)
-    except scaffold.Unfit as error:
-        raise NotCreated(str(error)) from None
 
 
 def _check_free(files: list[NewFile], root: Path, shown: Callable[[Path], str]) -> None:

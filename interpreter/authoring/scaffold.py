@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 from math import isqrt
 from pathlib import Path
@@ -20,6 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.authoring.foreign_maps import Board
+from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.paths import schema_folder
 from interpreter.base.plain_data import grouped, json_of
 from interpreter.base.plurals import quoted
@@ -35,11 +36,15 @@ from interpreter.reading.printed_tables import PrintedTable, read_printed
 from interpreter.reading.yaml import Mapping, Scalar
 from interpreter.sections.behaviour import Table
 
-__all__ = ["NewFile", "Unfit", "left_out", "new_edition", "new_game", "new_map", "new_overlay"]
+__all__ = ["NewFile", "NotCreated", "left_out", "new_edition", "new_game", "new_map", "new_overlay"]
 
 
-class Unfit(ValueError):
-    """The requested files cannot be created. The message says why."""
+class NotCreated(Exception):
+    """Nothing was written. The text says why, the diagnostics where."""
+
+    def __init__(self, text: str, diagnostics: Sequence[Diagnostic] = ()) -> None:
+        super().__init__(text)
+        self.diagnostics = diagnostics
 
 
 class NewFile(Struct, frozen=True):
@@ -93,10 +98,10 @@ def new_map(
     graph, family = base.model.graph, base.composition.family
     document = _part(base, "map")
     if graph is None or document is None:
-        raise Unfit(f"`{base.id}` has no map, so it cannot have another one")
+        raise NotCreated(f"`{base.id}` has no map, so it cannot have another one")
     nodes, links = _table(document.head.nodes), _table(document.head.links)
     if nodes is None or links is None:
-        raise Unfit(f"the map of `{base.id}` has no nodes and links of its own, so its size is not known")
+        raise NotCreated(f"the map of `{base.id}` has no nodes and links of its own, so its size is not known")
     members = dict(_open_kinds(base, document))
     columns = {
         cell.text: type_.name

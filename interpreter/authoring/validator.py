@@ -235,7 +235,8 @@ class _Validator:
             if result.has_model:
                 unknown[ruleset.id] = {each.span for each in result.diagnostics if each.code in _UNKNOWN}
             if result.files and not result.has_errors:
-                self.report(self._met(document, ruleset, stack))
+                question = ("meets", *document.identity, *ruleset.identity, *stack)
+                self.report(self.answers.to(question, partial(list, self._meets(document, ruleset, stack))))
             if at_hand and not self.validation.at_hand:
                 self.validation.at_hand = len(self.validation.diagnostics)
         if document.kind == "rulesets":
@@ -258,10 +259,6 @@ class _Validator:
                     remedy = "name files in `over` that only these have" if document.kind == "overlay" else None
                     said = replace(each, notes=(*each.notes, note), help=each.help or remedy)
                     self.validation.diagnostics[place] = said
-
-    def _met(self, document: Document, ruleset: Document, overlays: tuple[str, ...]) -> list[Diagnostic]:
-        question = ("meets", *document.identity, *ruleset.identity, *overlays)
-        return self.answers.to(question, lambda: list(self._meets(document, ruleset, overlays)))
 
     def _meets(self, document: Document, ruleset: Document, overlays: tuple[str, ...]) -> Iterator[Diagnostic]:
         """Yield clashes of the file with other overlays that the ruleset can have, at the position in the file.

@@ -128,18 +128,6 @@ def _bounds(range: click.IntRange | click.FloatRange) -> str:
     return low if range.max is None else f"{low} to {range.max}"
 
 
-class _Numbers(click.types.StringParamType):
-    """Numbers of players, separated by commas."""
-
-    name = "numbers"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        words = [word.strip() for word in value.split(",")]
-        if not all(word.isdecimal() and int(word) for word in words):
-            self.fail(f"got `{value}`, want numbers from 1, separated by commas", param, ctx)
-        return tuple(map(int, words))
-
-
 ruleset_argument = click.argument("ruleset", metavar="RULESET")
 game_argument = click.argument("ruleset", metavar="RULESET|LOG[@N]")
 
@@ -205,13 +193,15 @@ def players_option(default: str = "smallest number that needs no extra overlay")
 def several_players_option(default: str) -> Callable[[Function], Function]:
     """Add ``--players`` for commands that play with several numbers of players."""
 
-    def flat(ctx: click.Context, param: click.Parameter, value: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
-        return tuple(number for numbers in value for number in numbers)
+    def numbers(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[int, ...]:
+        for text in value:
+            if not all(word.strip().isdecimal() and int(word) for word in text.split(",")):
+                raise click.BadParameter(f"got `{text}`, want numbers from 1, separated by commas", ctx, param)
+        return tuple(int(word) for text in value for word in text.split(","))
 
     about = f"Numbers of players, separated by commas.  [default: {default}]"
-    kind, form = _Numbers(), "N[,N]..."
     names = ("-p", "--players", "numbers")
-    return click.option(*names, type=kind, multiple=True, callback=flat, metavar=form, help=about)
+    return click.option(*names, multiple=True, callback=numbers, metavar="N[,N]...", help=about)
 
 
 def games_option(

@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from _pytest._code.code import TerminalRepr, TracebackStyle
-
     from interpreter.testing.scenarios import Scenario
     from interpreter.testing.suite import Suite
 
@@ -51,10 +49,6 @@ class ScenarioFile(pytest.File):
             yield ScenarioItem.from_parent(self, name=name, suite=suite, scenario=scenario, ruleset=ruleset)
 
 
-class Failed(Exception):
-    """A scenario failed; the text gives the reason."""
-
-
 class ScenarioItem(pytest.Item):
     """One scenario with one ruleset."""
 
@@ -67,12 +61,8 @@ class ScenarioItem(pytest.Item):
 
         outcome = self.suite.outcome(self.scenario, self.ruleset)
         if not outcome.passed:
-            raise Failed("\n".join([*failure_report(outcome, self.suite.statements), *self.suite.messages()]))
-
-    def repr_failure(
-        self, excinfo: pytest.ExceptionInfo[BaseException], style: TracebackStyle | None = None
-    ) -> str | TerminalRepr:
-        return str(excinfo.value) if isinstance(excinfo.value, Failed) else super().repr_failure(excinfo, style)
+            report = [*failure_report(outcome, self.suite.statements), *self.suite.messages()]
+            pytest.fail("\n".join(report), pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, self.scenario.span.line - 1, self.name

@@ -18,9 +18,7 @@ from interpreter.cli.output import notice
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-__all__ = ["HERE", "listening_options", "missing", "own_file", "run"]
-
-HERE = ("127.0.0.1", "localhost", "::1")
+__all__ = ["listening_options", "missing", "own_file", "run"]
 
 
 def listening_options(function: options.Function) -> options.Function:

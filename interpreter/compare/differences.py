@@ -13,6 +13,7 @@ from itertools import chain
 
 from msgspec import Struct
 
+from interpreter.base.plain_data import grouped
 from interpreter.base.plurals import titled
 from interpreter.compare.comparable import CHAPTERS, Compared, Side, Text, View
 from interpreter.compare.graph_changes import GraphChanges, graph_changes
@@ -80,13 +81,10 @@ class Comparison(Struct, frozen=True):
     differences: tuple[Difference, ...]
     graph: GraphChanges | None = None
 
-    def of(self, chapter: str) -> list[Difference]:
-        return [difference for difference in self.differences if difference.chapter == chapter]
-
     @property
     def by_chapter(self) -> dict[str, list[Difference]]:
         """Return the differences of each chapter that has any."""
-        return {chapter: found for chapter in self.chapters if (found := self.of(chapter))}
+        return grouped((difference.chapter, difference) for difference in self.differences)
 
     @property
     def families(self) -> tuple[str, str] | None:

@@ -160,10 +160,8 @@ def picture_of(game: Game, player: int | None = None) -> Picture:
     for link, (way, *back) in enumerate(_ways(graph)):
         if not looks.holds("link.hidden", link):
             both = "/".join(dict.fromkeys(str(each.length) for each in (way, *back) if has_lengths))
-            label, colour = (
-                looks.label("link.label", link, both),
-                link_colours.get(looks.text("link.colour", link) or ""),
-            )
+            label = looks.label("link.label", link, both)
+            colour = link_colours.get(looks.text("link.colour", link) or "")
             if label or colour or not back or not graph.links[link].back:  # or else the fields only touch
                 ties.append(Tie(way.start, way.end, way.length, label, colour, one_way=not back))
     legend = {**looks.tokens(), **node_colours, **link_colours, **place_colours}

@@ -90,10 +90,6 @@ def offset_at(file: SourceFile, line: int, character: int) -> int:
     return file.line_starts[line] + len(normalize("NFC", before.decode("utf-16-le", "replace")))
 
 
-def _offset(file: SourceFile, position: lsp.Position) -> int:
-    return offset_at(file, position.line, position.character)
-
-
 def _as_written(file: SourceFile, line: int) -> str:
     """Return a line as the editor has it, whose letters may be composed in another way."""
     return file.line(line) if file.written == file.text else file.written.split("\n")[line - 1].rstrip("\r")
@@ -120,10 +116,6 @@ def path_in(uri: str) -> Path | None:
 
 class _AboutFile(Protocol):
     text_document: lsp.TextDocumentIdentifier
-
-
-class _AtPlace(Protocol):
-    position: lsp.Position
 
 
 class Session:
@@ -214,37 +206,37 @@ class Session:
 
     # --- requests
 
-    def _offset(self, path: Path, params: _AtPlace) -> int:
-        return _offset(self.desk.file(path), params.position)
+    def _offset(self, path: Path, position: lsp.Position) -> int:
+        return offset_at(self.desk.file(path), position.line, position.character)
 
     def hover(self, path: Path, params: lsp.HoverParams) -> lsp.Hover | None:
-        answer = self.answers.hover(path, self._offset(path, params))
+        answer = self.answers.hover(path, self._offset(path, params.position))
         if answer is None:
             return None
         return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, answer[0]), _range(answer[1]))
 
     def definition(self, path: Path, params: lsp.DefinitionParams) -> list[lsp.Location]:
-        return _locations(self.answers.definition(path, self._offset(path, params)))
+        return _locations(self.answers.definition(path, self._offset(path, params.position)))
 
     def references(self, path: Path, params: lsp.ReferenceParams) -> list[lsp.Location]:
         declarations = params.context.include_declaration
-        return _locations(self.answers.references(path, self._offset(path, params), declarations=declarations))
+        return _locations(self.answers.references(path, self._offset(path, params.position), declarations=declarations))
 
     def completion(self, path: Path, params: lsp.CompletionParams) -> lsp.CompletionList:
-        proposals, piece = complete(self.desk, path, self._offset(path, params))
+        proposals, piece = complete(self.desk, path, self._offset(path, params.position))
         return lsp.CompletionList(is_incomplete=False, items=[_item(each, _range(piece)) for each in proposals])
 
     def symbols(self, path: Path, params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
         return list(map(_symbol, self.answers.symbols(path)))
 
     def renamable(self, path: Path, params: lsp.PrepareRenameParams) -> lsp.Range:
-        return _range(renamable(self.answers, path, self._offset(path, params)))
+        return _range(renamable(self.answers, path, self._offset(path, params.position)))
 
     def rename(self, path: Path, params: lsp.RenameParams) -> lsp.WorkspaceEdit:
-        return _edit(rename(self.answers, path, self._offset(path, params), params.new_name))
+        return _edit(rename(self.answers, path, self._offset(path, params.position), params.new_name))
 
     def actions(self, path: Path, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
-        start, end = (_offset(self.desk.file(path), place) for place in (params.range.start, params.range.end))
+        start, end = (self._offset(path, place) for place in (params.range.start, params.range.end))
         return [
             lsp.CodeAction(
                 title=title,
@@ -262,7 +254,7 @@ class Session:
 
     def hints(self, path: Path, params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
         file, place = self.desk.file(path), params.range
-        found = hints(self.answers, path, _offset(file, place.start), _offset(file, place.end))
+        found = hints(self.answers, path, self._offset(path, place.start), self._offset(path, place.end))
         return [lsp.InlayHint(position_of(file, at), text, tooltip=about or None) for at, text, about in found]
 
     def tokens(self, path: Path, params: lsp.SemanticTokensParams) -> lsp.SemanticTokens:

@@ -158,8 +158,9 @@ def facts_of(ruleset: Ruleset, section: str, name: str) -> Iterator[tuple[str, s
             yield "keys", ", ".join(table.keys)
             yield "gives", model.word(table.gives)
         case "triggers":
-            yield "event", model.triggers[name].event
-            yield "phases", _phases(ruleset, name)
+            event, possible = model.triggers[name].event, ruleset.program.reach.phase_events
+            yield "event", event
+            yield "phases", ", ".join(phase for phase, events in possible.items() if event in events)
         case "interpretations":
             doubt = model.interpretations[name]
             yield "taken", doubt.default
@@ -184,12 +185,6 @@ def _place_in_game(ruleset: Ruleset, name: str) -> str:
     if name in model.phases:
         return f"phase {model.phases.index(name) + 1} of the round"
     return "the set-up" if name == model.setup else "before a game" if name in model.checks else ""
-
-
-def _phases(ruleset: Ruleset, trigger: str) -> str:
-    """Return the phases in which the event can occur."""
-    event = ruleset.model.triggers[trigger].event
-    return ", ".join(phase for phase, events in ruleset.program.reach.phase_events.items() if event in events)
 
 
 # --- cells and statements ---------------------------------------------------------------------------------------------

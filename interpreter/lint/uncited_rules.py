@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.engine.game import Ruleset
 from interpreter.language.model import RuleLayer
-from interpreter.lint.places import Family, Place, advice, place_of
+from interpreter.lint.places import Family, advice
 
 __all__ = ["uncited_rules"]
 
@@ -17,15 +17,6 @@ def uncited_rules(family: Family) -> Iterator[Diagnostic]:
 
     Files in which no rule cites anything are skipped: they follow no rulebook, though other files of the ruleset may.
     """
-    known: dict[tuple[Place, str], bool] = {}
-
-    def has_cites(layer: RuleLayer) -> bool:
-        """Return whether a layer cites anything. Cached, as a layer is the same in every composition."""
-        key = place_of(layer), layer.id
-        if key not in known:
-            known[key] = bool(layer.all_cites)
-        return known[key]
-
     following: set[str] = set()
 
     def judged(ruleset: Ruleset) -> Iterator[tuple[RuleLayer, Diagnostic | None]]:
@@ -33,8 +24,8 @@ def uncited_rules(family: Family) -> Iterator[Diagnostic]:
         layers = [layer for rule in model.rules.values() for layer in rule.layers]
         if not ruleset.composition.rulebooks or all(layer.span.file.name not in family.files for layer in layers):
             return
-        following.update(layer.span.file.name for layer in layers if has_cites(layer))
-        citing = {name for name, layer in reach.procedures.items() if has_cites(layer)}
+        following.update(layer.span.file.name for layer in layers if layer.all_cites)
+        citing = {name for name, layer in reach.procedures.items() if layer.all_cites}
         for trigger in model.triggers.values():
             citing |= {case.procedure for case in trigger.cases if case.procedure and (case.cites or trigger.cites)}
         citing |= {rule.procedure for rule in model.standing.values() if rule.cites}

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from interpreter.base.diagnostics import Diagnostic
-from interpreter.language.model import RuleLayer
-from interpreter.lint.places import Family, Place, advice, place_of
+from interpreter.lint.places import Family, advice, place_of
 from interpreter.reading.files import Shelf
 from interpreter.sections.declarations import cites_below
 
@@ -22,10 +21,7 @@ def untested_rules(family: Family) -> Iterator[Diagnostic]:
     layers = (layer for ruleset in family.rulesets for rule in ruleset.model.rules.values() for layer in rule.layers)
     here = (layer for layer in layers if layer.span.file.name in family.files)
     here = (layer for layer in here if layer.file.partition("/")[0] == first.model.family)
-    citing: dict[Place, tuple[RuleLayer, tuple[str, ...]]] = {}
-    for layer in here:
-        if cites := layer.all_cites:
-            citing.setdefault(place_of(layer), (layer, cites))
+    citing = {place_of(layer): (layer, cites) for layer in here if (cites := layer.all_cites)}
     cited = tested(first.shelf, first.model.family) if citing else set()
     for layer, cites in citing.values():
         if cited and cited.isdisjoint(cites):

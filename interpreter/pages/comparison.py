@@ -302,7 +302,7 @@ class ComparisonReport:
         if self.terse:
             return path
         if path == BEGINNING:
-            return f"{'the board, or ' if self.comparison.of('board') else ''}the initial state"
+            return f"{'the board, or ' if 'board' in self.comparison.by_chapter else ''}the initial state"
         difference = self.by_path.get(path)
         if difference is None:
             return path

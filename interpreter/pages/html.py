@@ -91,11 +91,20 @@ _SCOPE = ".regelwerk"
 
 
 def html_of(page: elements.Page) -> str:
-    """Return a page as an HTML file."""
+    """Return a page as an HTML file with its style, and a script that it also works without."""
     inside, class_ = inside_of(page)
     parts = ((_UNFOLD, 'class="unfold"'), (_SORT, 'class="sortable'), (_FILTER, 'data-filter="'))
     script = "".join(each for each, sign in parts if sign in inside[-1])
-    return document(page.title, inside, script=script, language=page.language, class_=class_)
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", escape(page.title)),
+        element("style", "\n" + style()),
+    )
+    body = element("body", *inside, *([element("script", "\n" + script)] if script else []), class_=class_)
+    whole = element("html", head, "\n", body, lang=page.language)
+    return f"<!doctype html>\n{whole}\n"
 
 
 def inside_of(page: elements.Page) -> tuple[tuple[str, ...], str]:
@@ -112,20 +121,6 @@ def inside_of(page: elements.Page) -> tuple[tuple[str, ...], str]:
 def sections_of(sections: Iterable[elements.Section]) -> str:
     """Return the sections of a page."""
     return "".join(_section(section, 2) for section in sections)
-
-
-def document(title: str, body: Iterable[str], *, script: str = "", language: str = "en", class_: str) -> str:
-    """Return an HTML file with a body, the style, and an optional script that the page also works without."""
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("title", escape(title)),
-        element("style", "\n" + style()),
-    )
-    inside = [*body, element("script", "\n" + script)] if script else body
-    whole = element("html", head, "\n", element("body", *inside, class_=class_), lang=language)
-    return f"<!doctype html>\n{whole}\n"
 
 
 @cache

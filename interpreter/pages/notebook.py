@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Protocol, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 from interpreter.base.plurals import counted
 from interpreter.drawing.board import drawn
@@ -15,26 +15,10 @@ from interpreter.pages.html import notebook_cell
 from interpreter.pages.page import Block, Drawing, Facts, Folded, Grid, Paragraph, Source, Strong
 from interpreter.play.keyboard import numbered
 
-__all__ = ["Shell", "game_cell", "register", "ruleset_cell"]
-
-T = TypeVar("T")
+__all__ = ["game_cell", "register", "ruleset_cell"]
 
 
-class _Formatter(Protocol):
-    def for_type(self, kind: type[T], render: Callable[[T], str]) -> object: ...
-
-
-class _Formatters(Protocol):
-    formatters: Mapping[str, _Formatter]
-
-
-class Shell(Protocol):
-    """Interactive shell of IPython."""
-
-    display_formatter: _Formatters
-
-
-def register(shell: Shell) -> None:
+def register(shell: Any) -> None:  # IPython is no dependency
     """Register the HTML formatters for games and rulesets in an IPython shell."""
     html = shell.display_formatter.formatters["text/html"]
     html.for_type(Game, game_cell)

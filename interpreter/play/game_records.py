@@ -32,6 +32,7 @@ __all__ = [
     "Header",
     "Recorder",
     "SavedGame",
+    "choice_in",
     "header_of",
     "read_saved_game",
     "replay_game",
@@ -45,7 +46,6 @@ __all__ = [
 VERSION = 1
 EVERY = 10
 _ORIGIN = ("ruleset", "overlays", "digest", "players", "seed", "settings", "chance")
-_OWN = ("by", "decision", "digest")
 
 Choice: TypeAlias = dict[str, Value]
 """A choice: ``do`` and the values of the alternative; in a saved game with ``by``, ``decision`` and ``digest``."""
@@ -202,17 +202,21 @@ def read_saved_game(text: str, file: Path | None = None) -> SavedGame:
 
 
 def _is_header(header: Mapping[str, object]) -> TypeGuard[Header]:
-    overlays = header.get("overlays", [])
+    names = [header.get(key, []) for key in ("overlays", "bots")]
     return (
         header.get("log") == VERSION
         and isinstance(header.get("ruleset"), str)
-        and isinstance(overlays, list)
-        and all(isinstance(overlay, str) for overlay in overlays)
+        and all(isinstance(each, list) and all(isinstance(name, str) for name in each) for each in names)
         and isinstance(header.get("players"), int)
         and isinstance(header.get("seed"), int)
         and isinstance(header.get("settings", {}), dict)
         and isinstance(header.get("chance", {}), dict)
     )
+
+
+def choice_in(line: Choice) -> Choice:
+    """Return the choice itself of a line of a saved game."""
+    return {name: value for name, value in line.items() if name not in ("by", "decision", "digest")}
 
 
 def ruleset_of(saved: SavedGame, name: str | None = None) -> Ruleset:
@@ -280,7 +284,7 @@ def _again(game: Game, number: int, line: Choice) -> None:
         now = f"seat {decision.actor} decides `{decision.name}` (rule `{rule}`)"
         raise Difference(number, f"{now}; in the saved game seat {line['by']} decides `{recorded}`")
     try:
-        game.apply({name: value for name, value in line.items() if name not in _OWN}, line["by"])
+        game.apply(choice_in(line), line["by"])
     except IllegalMove as error:
         raise Difference(number, str(error)) from None
     if "digest" in line and line["digest"] != game.digest():

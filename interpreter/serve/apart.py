@@ -24,7 +24,7 @@ from interpreter.bots.player import Bot, Stream
 from interpreter.bots.registry import bots_of
 from interpreter.compiler.wasm.runner import Runner
 from interpreter.engine.game import Game, Ruleset
-from interpreter.play.game_records import Choice, replay_game, ruleset_of
+from interpreter.play.game_records import Choice, choice_in, replay_game, ruleset_of
 from interpreter.play.game_records import SavedGame as Log
 from interpreter.play.match import streams_for
 
@@ -172,7 +172,7 @@ def _game_of(asked: Asked) -> Game:
     if game is None or log.choices[: len(made)] != made:
         game, made = replay_game(shared(ruleset_of(log, asked.source)), log), log.choices
     for line in log.choices[len(made) :]:
-        game.apply({name: value for name, value in line.items() if name not in ("by", "decision")}, line["by"])
+        game.apply(choice_in(line), line["by"])
     if len(_games) >= MOST_GAMES:
         oldest = next(iter(_games))
         del _games[oldest]

@@ -326,10 +326,8 @@ class Store:
 
 _CHOICES = "select number, line from choices where game = ? order by number"
 _TALK = "select at, seat, text from talk where game = ? order by number"
-_STRAYS = (
-    "select hex(game) from seats where game not in (select id from tables) union "
-    "select hex(game) from choices where game not in (select id from tables) union "
-    "select hex(game) from talk where game not in (select id from tables)"
+_STRAYS = " union ".join(
+    f"select hex(game) from {rows} where game not in (select id from tables)" for rows in ("seats", "choices", "talk")
 )
 
 

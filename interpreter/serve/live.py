@@ -32,7 +32,7 @@ from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.views import Line, Spoken, numbered_lines
 from interpreter.language.types import SEAT
 from interpreter.lowering.constants import RuleFailure
-from interpreter.play.game_records import Choice, Difference, replaying, writing_log
+from interpreter.play.game_records import Choice, Difference, choice_in, replaying, writing_log
 from interpreter.play.game_records import SavedGame as Log
 from interpreter.play.match import streams_for
 from interpreter.serve.apart import JOINED, TAKEN, Asked, bare, build_aside, choice_of, in_turns, programmed, searched
@@ -49,8 +49,6 @@ __all__ = ["CHANGED", "PUBLIC", "Live", "log_of", "new_token", "replayed", "resu
 PUBLIC = -1
 """Seat number of spectators, who see only public information."""
 _SLOW = "search"
-_SAVED = ("by", "decision")
-"""What a saved choice has beside the choice itself."""
 CHANGED = known("The table has changed since this was shown, so nothing was done. Look again, then choose.")
 PAUSE, MARGIN = 1.5, 0.1
 """Least seconds between a turn of a searching bot and its choice, and how much less the search may take."""
@@ -262,7 +260,7 @@ class Live:
             "back, from `{first}` on. With the current rules choice {at} is no longer possible: {why}.",
             n=len(choices),
             at=stay + 1,
-            first=choice_text({name: made for name, made in bare(choices[0]).items() if name not in _SAVED}),
+            first=choice_text(choice_in(bare(choices[0]))),
             why=why,
         )
 
@@ -629,9 +627,6 @@ class Live:
         if self._playing is None or self._playing.done():
             self._playing = asyncio.create_task(self._play())
 
-    def _has_people(self) -> bool:
-        return any(seat.kind == "person" for seat in self.kept.seats) or self.is_watched()
-
     def stop(self) -> None:
         if self._playing is not None:
             self._playing.cancel()
@@ -654,7 +649,9 @@ class Live:
 
     async def _play(self) -> None:
         clock = asyncio.get_running_loop().time
-        while (seat := self._seat_to_play()) is not None and self._has_people():
+        while (seat := self._seat_to_play()) is not None:
+            if not (any(each.kind == "person" for each in self.kept.seats) or self.is_watched()):
+                return
             began, state, is_bot = clock(), self.state_of(seat), self.kept.seats[seat].kind == "bot"
             pause = max(self.pace, PAUSE) if is_bot and self._bot_of(seat).startswith(_SLOW) else self.pace
             try:

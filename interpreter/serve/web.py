@@ -95,8 +95,8 @@ def static_path(folder: Path) -> str:
 
 STATIC = static_path(_FILES)
 MOST_FIELDS = 200
-_HERE = ("localhost", "127.0.0.1", "[::1]")
-"""Names of this machine."""
+HERE = ("localhost", "127.0.0.1", "::1")
+"""Names of this machine, which lead nowhere on another one."""
 SEAT_KINDS = {"person": known("a person, by link"), "bot": known("a bot"), "open": known("open")}
 """Who may take a seat, in words."""
 _OTHER_SITE = known(
@@ -113,7 +113,8 @@ class Guard:
     server is in the header `X-Forwarded-Prefix`; the proxy may leave it in the paths of requests or not."""
 
     def __init__(self, app: ASGIApp, names: Iterable[str], most: Callable[[str], int]) -> None:
-        self.app, self.names, self.most = app, frozenset({*_HERE, *names}), most
+        self.app, self.most = app, most
+        self.names = frozenset(name.strip("[]") for name in (*HERE, *names))
         self._requests = Allowance(REQUESTS, REQUESTS_A_SECOND)
         self._at_once: Counter[str] = Counter()
 
@@ -169,7 +170,7 @@ class Guard:
 
     def _wrong(self, scope: Scope, most: int) -> tuple[int, str] | None:
         headers = Headers(scope=scope)
-        name = re.sub(r":\d+$", "", headers.get("host", ""))
+        name = re.sub(r":\d+$", "", headers.get("host", "")).strip("[]")  # an address of IPv6 is in brackets
         if name not in self.names and not _path(scope).startswith("/static/"):
             return 421, known("This server does not know this host name.")
         if scope["method"] in ("GET", "HEAD"):
@@ -188,7 +189,7 @@ class Guard:
 
 
 def application(
-    hall: Hall, names: Iterable[str] = (), *, before: Callable[[], Coroutine[None, None, None]] | None = None
+    hall: Hall, names: Iterable[str] = (), *, before: Iterable[Callable[[], Coroutine[None, None, None]]] = ()
 ) -> ASGIApp:
     """Return the application for a hall. ``names`` are the allowed host names, in addition to those of this machine.
     ``before`` runs in the background as long as the application."""
@@ -219,7 +220,7 @@ def application(
         exception_handlers=dict.fromkeys(
             (HTTPException, Refused, RulesetError, RuleFailure, ClientDisconnect, Exception), _failed
         ),
-        lifespan=lambda _: running(hall, *([before] if before is not None else [])),
+        lifespan=lambda _: running(hall, *before),
     )
     most = {"/load": MOST_LOG_BYTES}
     return Guard(GZipMiddleware(app, compresslevel=6), names, lambda path: most.get(path, MOST_BYTES))
@@ -673,13 +674,12 @@ def _event(view: View, changed: Mapping[str, str]) -> Iterator[bytes]:
 
 
 def _parts(view: View, changed: Mapping[str, str]) -> Iterator[bytes]:
-    turn = view.seat in view.live.asked
     news = {
         "changed": view.live.changed_at,
         "beeps": view.beeps,
         "state": view.state,
         "serial": view.serial,
-        "turn": turn,
+        "turn": view.seat in view.live.asked,
     }
     yield f'event: pieces\ndata: {json.dumps(news)[:-1]}, "pieces": {{'.encode()
     for number, (name, html) in enumerate(changed.items()):

@@ -109,10 +109,7 @@ class Totals:
 
     def __iadd__(self, other: Totals) -> Totals:
         self.unfinished += other.unfinished
-        self.games += other.games
-        self.decisions += other.decisions
-        self.free += other.free
-        self.seconds += other.seconds
+        self._add(other.games, other.decisions, other.free, other.seconds)
         self.rounds.update(other.rounds)
         self.places.update(other.places)
         self.keys.update(other.keys)
@@ -120,12 +117,15 @@ class Totals:
             self.numbers[head] += spread
         return self
 
+    def _add(self, games: int, decisions: int, free: int, seconds: float) -> None:
+        self.games += games
+        self.decisions += decisions
+        self.free += free
+        self.seconds += seconds
+
     def add_games(self, games: Games, reading: Decoder, seconds: float) -> None:
         """Add games that a module has aggregated."""
-        self.games += len(games)
-        self.decisions += sum(games.decisions)
-        self.free += sum(games.free)
-        self.seconds += seconds
+        self._add(len(games), sum(games.decisions), sum(games.free), seconds)
         self.rounds.update(games.rounds)
         self.places.update(games.places)
         for seat, keys in enumerate(games.keys):
@@ -140,10 +140,7 @@ class Totals:
             if isinstance(row, Unfinished):
                 self.unfinished.append(row)
                 continue
-            self.games += 1
-            self.decisions += row.decisions
-            self.free += row.free
-            self.seconds += row.seconds
+            self._add(1, row.decisions, row.free, row.seconds)
             self.rounds[row.rounds] += 1
             self.places[row.places] += 1
             for seat, keys in enumerate(row.keys if row.places else ()):

@@ -31,7 +31,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from interpreter.authoring import FORMATS
+from interpreter.authoring import FORMATS, KINDS
 from interpreter.authoring.creation import NotCreated, board_of, create, parts_of, title_of
 from interpreter.base.diagnostics import RulesetError, rendered
 from interpreter.base.paths import shipped, suffix_of
@@ -42,22 +42,20 @@ from interpreter.editor.server import offset_at, path_in, uri_of
 from interpreter.loading.load import load
 from interpreter.reading.dependencies import digest
 from interpreter.serve.hall import Hall
-from interpreter.serve.web import A_YEAR, HEADERS, Guard, root_of, running
+from interpreter.serve.web import A_YEAR, HEADERS, HERE, Guard, root_of, running
 from interpreter.serve.web import application as tables
 from interpreter.serve.words import Refused
+from interpreter.studio import board_pane, compare_pane, document_panes, play_pane, scenario_pane
 from interpreter.studio.language import Session, Sessions
 from interpreter.studio.packing import in_link, of_link, packed, unpacked
-from interpreter.studio.pane import FOLDER, PAGES, STATIC, form_of, whole
-from interpreter.studio.panes import routes
+from interpreter.studio.pane import FOLDER, PAGES, STATIC, Panes, form_of, whole
+from interpreter.studio.play_pane import Tables
 from interpreter.studio.workbench import Workbench
 
 __all__ = ["application"]
 
 MOST_BYTES = 16 * 1024 * 1024
 """Most bytes of a request: a zip of files, as text."""
-_HERE = ("localhost", "127.0.0.1", "::1")
-"""Names of this machine, which lead nowhere on another one."""
-KINDS = {"map": "Map", "overlay": "Overlay", "edition": "Edition", "game": "Game"}
 TABS = ("Board", "Play", "Scenarios", "Compare", "Rulebook", "Coverage")
 """Titles of the panes, in the order of their tabs; in lower case they are the names."""
 
@@ -73,7 +71,8 @@ def application(
     """Return the application for an author's folder. ``names`` are the allowed host names, in addition to those of this
     machine. With a key, it answers only browsers that have opened an address with ``?key=KEY``. ``before`` runs in the
     background as long as the application."""
-    site = _Site(workbench, hall)
+    site, panes = _Site(workbench, hall), Panes(workbench, hall)
+    played = Tables(panes)
     app = Starlette(
         routes=[
             Route("/", site.shell),
@@ -91,7 +90,11 @@ def application(
             Route("/upload", site.upload, methods=["GET", "POST"]),
             Route("/lsp", site.receive, methods=["POST"]),
             Route("/lsp/events", site.events),
-            *routes(workbench, hall),
+            *board_pane.routes(panes),
+            *document_panes.routes(panes),
+            *play_pane.routes(panes, played),
+            *scenario_pane.routes(panes, played),
+            *compare_pane.routes(panes),
             Mount("/tables", tables(hall, names)),
             Mount(f"/{STATIC}", StaticFiles(directory=FOLDER)),
         ],
@@ -308,7 +311,7 @@ class _Site:
             raise Refused("no file of yours is in this ruleset, so there is nothing to send")
         hand = urlencode(request.query_params.multi_items(), safe="/:")
         values = {"hash": f"pack={in_link(packed(texts))}&{hand}", "names": list(texts)}
-        return _page(request, "link.html", {**values, "is_here": request.url.hostname in _HERE})
+        return _page(request, "link.html", {**values, "is_here": request.url.hostname in HERE})
 
     async def upload(self, request: Request) -> Response:
         """Write the files of a zip or link, after a question that shows what they are and what they replace."""

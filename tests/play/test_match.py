@@ -158,6 +158,13 @@ def test_other_files_are_no_kept_games(text: str) -> None:
         read_saved_game(text)
 
 
+@pytest.mark.parametrize("bots", [5, "greedy", [5]])
+def test_a_log_with_bots_that_are_no_names_is_refused(pebbles: Ruleset, bots: object) -> None:
+    text = _edited(recorded(pebbles, "modest", 2, 1), 0, bots=bots)
+    with pytest.raises(ValueError, match="this is not a saved game of version 1"):
+        read_saved_game(text)
+
+
 def test_a_decision_of_a_seat_that_nobody_plays_is_a_failure() -> None:
     ruleset = load("usa-2018", ("robots", "start-cities", ALLOW_UNDEFINED))
     with pytest.raises(RuleFailure, match="`mark_start` asks player 3, whom nobody plays"):

@@ -120,12 +120,13 @@ class Served(Running):
         programs: Sequence[str] = (),
         hooks: Sequence[str] = (),
         below: str = "",
+        names: Sequence[str] = (),
     ) -> None:
         from interpreter.serve.watching import Watch
         from interpreter.serve.web import application
 
         self.hall = Hall(Store(data), pace, [*rulesets, *watch], programs, hooks)
-        app = application(self.hall, before=Watch(self.hall).run if watch else None)
+        app = application(self.hall, names, before=[Watch(self.hall).run] if watch else ())
 
         async def mounted(scope: Any, receive: Any, send: Any) -> None:
             await app({**scope, "root_path": below} if scope["type"] == "http" else scope, receive, send)

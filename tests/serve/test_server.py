@@ -391,6 +391,16 @@ def test_choices_that_changed_rules_undo_count_as_seen(tmp_path: Path) -> None:
 # --- security
 
 
+def test_the_server_knows_its_address_of_ipv6(tmp_path: Path) -> None:
+    """Browsers send it in brackets."""
+    running = Served(tmp_path / "tables.sqlite", names=["fd00::1"])
+    try:
+        assert get(running.base, headers={"Host": "[fd00::1]:8765"}).status_code == 200
+        assert get(running.base, headers={"Host": "[fd00::2]:8765"}).status_code == 421
+    finally:
+        running.close()
+
+
 def test_other_names_and_other_sites_are_refused(served: Served) -> None:
     unknown = get(served.base, headers={"Host": "evil.example"})
     assert unknown.status_code == 421

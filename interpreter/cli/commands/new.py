@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from interpreter.authoring import FORMATS
+from interpreter.authoring import FORMATS, KINDS
 from interpreter.base.diagnostics import rendered
 from interpreter.base.paths import ruleset_roots
 from interpreter.base.plurals import quoted
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-KINDS = ("map", "overlay", "edition", "game")
+_KIND = click.Choice(KINDS)
 
 
 @click.command("new")
-@click.argument("kind", type=click.Choice(KINDS), required=False, metavar="KIND")
+@click.argument("kind", type=_KIND, required=False, metavar="KIND")
 @click.argument("name", required=False, metavar="NAME")
 @click.option("--for", "base", metavar="RULESET", help="Ruleset that it is for.  [default: none, for a game]")
 @click.option("--title", metavar="TEXT", help="Title.  [default: from the name]")
@@ -84,7 +84,7 @@ def command(
     """
     from interpreter.authoring.creation import NotCreated, board_of, create, parts_of, shelf_with
 
-    kind = kind or _prompted("Kind", type=click.Choice(KINDS), missing="KIND")
+    kind = kind or _prompted("Kind", type=_KIND, missing="KIND")
     name = name or _prompted("Name (lower-case letters, digits, `-`)", missing="NAME")
     with wrong_value("NAME"):
         family, name = parts_of(kind, name)

@@ -10,7 +10,7 @@ from interpreter.base.diagnostics import readable
 from interpreter.cli import options
 from interpreter.cli.failures import refused_for, wrong_value
 from interpreter.cli.output import notice
-from interpreter.cli.serving import HERE, listening_options, missing, own_file, run
+from interpreter.cli.serving import listening_options, missing, own_file, run
 
 __all__ = ["command"]
 
@@ -66,6 +66,5 @@ def command(
         hall = Hall(Store(path), pace, [*rulesets, *watch] if rulesets or watch else (), bots, hooks)
     for damaged in hall.damaged:
         notice(readable(f"the table {damaged.id} is damaged and was put aside: {damaged.why}"))
-    watched = Watch(hall).run if watch else None
-    app = application(hall, {*names, *(() if host in HERE else (host,))}, before=watched)
+    app = application(hall, {*names, host}, before=[Watch(hall).run] if watch else ())
     run(app, host, port, f"tables in {path}", hall.leave_pages, browser=not no_browser)

@@ -9,7 +9,7 @@ import click
 from interpreter.cli import options
 from interpreter.cli.failures import refused_for
 from interpreter.cli.output import notice
-from interpreter.cli.serving import HERE, listening_options, missing, own_file, run
+from interpreter.cli.serving import listening_options, missing, own_file, run
 
 __all__ = ["command"]
 
@@ -71,7 +71,7 @@ def command(
         workbench.files()
         hall = Hall(Store(own_file("studio.sqlite") if data is None else data), pace)
     key = token_urlsafe(18)
-    app = application(workbench, hall, {*names, *(() if host in HERE else (host,))}, key=key, before=[Watch(hall).run])
+    app = application(workbench, hall, {*names, host}, key=key, before=[Watch(hall).run])
     about = f"files in {workbench.root}"
     run(app, host, port, about, hall.leave_pages, path=f"/?key={key}", browser=not no_browser)
 

@@ -14,21 +14,20 @@ from msgspec.structs import replace
 from interpreter.base.figures import between, fixed, signed
 from interpreter.base.plain_data import Json, Value
 from interpreter.base.plurals import counted
-from interpreter.cli import options
+from interpreter.cli import options, progress
 from interpreter.cli.failures import refused, refused_for, wrong_value
 from interpreter.cli.output import as_json, notice, tell, width
-from interpreter.cli.progress import counting, finish, interruptible
+from interpreter.cli.progress import finish, interruptible
 from interpreter.language.types import SEAT
 from interpreter.pages.page import Block, Column, Facts, Grid, Paragraph, Strong
 from interpreter.pages.text import lines_of
 
 if TYPE_CHECKING:
     from interpreter.bots.player import Bot
-    from interpreter.compare.counterfactual import AtOnce, Compared, Difference, Fork, Pair
+    from interpreter.compare.counterfactual import AtOnce, Compared, Difference, Fork
     from interpreter.engine.game import Game, Ruleset
     from interpreter.language.model import Measure
     from interpreter.play.game_records import SavedGame
-    from interpreter.simulate.simulation import Unfinished
 
 __all__ = ["command"]
 
@@ -67,6 +66,7 @@ def command(request: options.Request, log: str, at: int, texts: tuple[str, ...],
     """
     from interpreter.compare.counterfactual import at_once, compared, continuations
     from interpreter.compare.variation import broken_laws
+    from interpreter.simulate.simulation import Unfinished, finished
 
     saved = options.read_log(log)
     fork = _fork(log, saved, at, texts)
@@ -77,16 +77,11 @@ def command(request: options.Request, log: str, at: int, texts: tuple[str, ...],
     start = options.seed_for(request.seed)
     names = request.bots or _bots_of_log(fork.game.ruleset, saved)
     _table(fork.game.ruleset, names, saved)
-    pairs: list[Pair] = []
-    unfinished: list[Unfinished] = []
-    with interruptible() as stopped, counting("continuations", games) as tell:
+    with interruptible() as stopped:
         seeds = range(start, start + games)
-        for played in continuations(fork, lambda ruleset: _table(ruleset, names, saved), seeds, stopped):
-            if isinstance(played, tuple):
-                pairs.append(played)
-            else:
-                unfinished.append(played)
-            tell(1)
+        going = continuations(fork, lambda ruleset: _table(ruleset, names, saved), seeds, stopped)
+        played = list(progress.counted(going, games, "continuations"))
+    pairs, unfinished = list(finished(played)), [game for game in played if isinstance(game, Unfinished)]
     decision = fork.game.decision
     assert decision is not None
     once, result = at_once(fork), compared(fork.game.ruleset, pairs)
@@ -114,7 +109,7 @@ def _fork(log: str, saved: SavedGame, at: int, texts: Sequence[str]) -> Fork:
     """Replay the saved game up to the decision and fork it there with the changes."""
     from interpreter.compare.counterfactual import UnknownChange, changes_of, forked
     from interpreter.engine.refusal import IllegalMove
-    from interpreter.play.game_records import Difference, replay_game, ruleset_of
+    from interpreter.play.game_records import Difference, choice_in, replay_game, ruleset_of
 
     if at > len(saved.choices):
         raise click.UsageError(f"{log} has {counted(len(saved.choices), 'choice')}, not {at}")
@@ -124,7 +119,7 @@ def _fork(log: str, saved: SavedGame, at: int, texts: Sequence[str]) -> Fork:
     if game.decision is None:
         refused(f"the game is over after {at} choices, so there is no decision to change")
     made = saved.choices[at] if at < len(saved.choices) else {}
-    before = {key: value for key, value in made.items() if key not in ("by", "decision", "digest")} or None
+    before = choice_in(made) or None
 
     def again(rules: Ruleset, why: str) -> Game:
         choices = tuple({key: value for key, value in line.items() if key != "digest"} for line in saved.choices)
