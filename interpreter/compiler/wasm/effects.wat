@@ -342,16 +342,11 @@
 
 ;; Address of the list that has a card among the contents of a zone: the whole, or a pile. Traps if there is none.
 (func $list_with (param $holder $held $card i32) (result i32)
-  (local $at $left i32)
+  (local $at $end i32)
   (if (i32.eqz (i32.load offset=8 $holder)) (then (return $held)))
-  (local.set $left (i32.load $held))
-  (local.set $at (i32.add $held 4))
-  (loop $next
-    (if (i32.eqz $left) (then (unreachable)))
-    (if (call $find $at $card) (then (return $at)))
-    (local.set $at (i32.add $at (call $item_bytes $holder)))
-    (local.set $left (i32.sub $left 1))
-    (br $next))
+  (local.set $end (i32.add $held (call $zone_bytes $holder $held)))
+  (walk $at (i32.add $held 4) $end (call $item_bytes $holder)
+    (if (call $find $at $card) (then (return $at))))
   (unreachable))
 
 
@@ -437,19 +432,16 @@
 
 ;; True if a zone has these contents already. Words behind the last card of a pile are ignored.
 (func $same_held (param $holder $fresh i32) (result i32)
-  (local $held $left $bytes i32)
+  (local $held $end $bytes i32)
   (local.set $held (i32.load $holder))
   (if (i32.eqz (i32.load offset=8 $holder)) (then (return (call $equal_lists $held $fresh))))
-  (local.set $left (i32.load $held))
-  (if (i32.ne $left (i32.load $fresh)) (then (return 0)))
+  (if (i32.ne (i32.load $held) (i32.load $fresh)) (then (return 0)))
   (local.set $held (i32.add $held 4))
-  (local.set $fresh (i32.add $fresh 4))
+  (local.set $end (i32.add $fresh (call $zone_bytes $holder $fresh)))
   (local.set $bytes (call $item_bytes $holder))
-  (until $done (i32.eqz $left)
+  (walk $fresh (i32.add $fresh 4) $end $bytes
     (if (i32.eqz (call $equal_lists $held $fresh)) (then (return 0)))
-    (local.set $held (i32.add $held $bytes))
-    (local.set $fresh (i32.add $fresh $bytes))
-    (local.set $left (i32.sub $left 1)))
+    (local.set $held (i32.add $held $bytes)))
   1)
 
 

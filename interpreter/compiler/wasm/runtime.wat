@@ -206,15 +206,13 @@
 ;; Address of the first item equal to a word, or 0. Compares four items at a time; words behind the list do not count.
 (func $find (param $list $word i32) (result i32)
   (local $at $end $found i32) (local $words v128)
-  (local.set $at (i32.add $list 4))
   (local.set $end (call $end_of $list))
   (local.set $words (i32x4.splat $word))
-  (until $absent (i32.ge_u $at $end)
+  (walk $at (i32.add $list 4) $end 16
     (local.set $found (i32x4.bitmask (i32x4.eq (v128.load align=4 $at) $words)))
     (if $found
       (then (local.set $at (i32.add $at (i32.shl (i32.ctz $found) 2)))
-            (return (select $at 0 (i32.lt_u $at $end)))))
-    (local.set $at (i32.add $at 16)))
+            (return (select $at 0 (i32.lt_u $at $end))))))
   0)
 
 ;; List of n words: 1 at each index that is an item of a list, else 0. Traps if an item is not an index below n.
@@ -299,15 +297,10 @@
 
 ;; List without the first item equal to a word; traps if there is none.
 (func $without (param $list $word i32) (result i32)
-  (local $at $fresh $before i32)
+  (local $at i32)
   (local.set $at (call $find $list $word))
   (if (i32.eqz $at) (then (unreachable)))
-  (local.set $fresh (call $new_list (i32.sub (i32.load $list) 1)))
-  (local.set $before (i32.sub $at $list))  ;; bytes, with the word n
-  (call $copy_words (i32.add $fresh 4) (i32.add $list 4) (i32.sub (i32.shr_u $before 2) 1))
-  (call $copy_words (i32.add $fresh $before) (i32.add $at 4)
-                    (i32.sub (i32.shr_u (i32.sub (call $end_of $list) $at) 2) 1))
-  $fresh)
+  (call $without_place $list (i32.sub (i32.shr_u (i32.sub $at $list) 2) 1)))
 
 ;; List without the item at a position.
 (func $without_place (param $list $place i32) (result i32)
@@ -316,8 +309,8 @@
   (local.set $made (call $alloc (i32.add $left 1)))
   (i32.store $made $left)
   (local.set $bytes (i32.shl $place 2))
-  (memory.copy (i32.add $made 4) (i32.add $list 4) $bytes)
-  (memory.copy (i32.add (i32.add $made 4) $bytes) (i32.add (i32.add $list 8) $bytes) (i32.shl (i32.sub $left $place) 2))
+  (call $copy_words (i32.add $made 4) (i32.add $list 4) $place)
+  (call $copy_words (i32.add (i32.add $made 4) $bytes) (i32.add (i32.add $list 8) $bytes) (i32.sub $left $place))
   $made)
 
 ;; Sum of n consecutive words; traps if it equals none.
@@ -451,7 +444,6 @@
                            $keys $width)
           (return $from)))
   (local.set $into (call $alloc $n))
-  (local.set $i 0)
   (walk $i 0 $bytes $run
     (call $insertion (i32.add $from $i) (i32.add $from (call $smaller (i32.add $i $run) $bytes)) $keys $width))
   (loop $longer
@@ -549,7 +541,6 @@
     (i32.store (i32.add $repeats $place) (i32.and (i32.ne $i 0) (i32.eq $item $before)))
     (local.set $before $item))
   (local.set $into (i32.add $fresh 4))
-  (local.set $i 0)
   (walk $i 0 $n 1
     (i32.store $into (i32.load offset=4 (i32.add $list (i32.shl $i 2))))
     (if (i32.eqz (i32.load (i32.add $repeats (i32.shl $i 2)))) (then (local.set $into (i32.add $into 4)))))
@@ -562,16 +553,14 @@
 
 ;; Sum of a bag and a multiple of another; a count can be negative.
 (func $bag_sum (param $a $b i32) (param $times i64) (param $k i32) (result i32)
-  (local $fresh $at i32) (local $number i64)
+  (local $fresh $at $end i32) (local $number i64)
   (local.set $fresh (call $alloc $k))
-  (local.set $at $fresh)
-  (until $done (i32.eqz $k)
+  (local.set $end (i32.add $fresh (i32.shl $k 2)))
+  (walk $at $fresh $end 4
     (local.set $number (i64.add (i64.load32_s $a) (i64.mul (i64.load32_s $b) $times)))
     (i32.store $at (call $word $number))
     (local.set $a (i32.add $a 4))
-    (local.set $b (i32.add $b 4))
-    (local.set $at (i32.add $at 4))
-    (local.set $k (i32.sub $k 1)))
+    (local.set $b (i32.add $b 4)))
   $fresh)
 
 ;; Empty bag.
@@ -626,10 +615,8 @@
   (local.set $sets (i32.add $first 160))
   (memory.fill $sets 0 (i32.shl $k 3))
   (if (i32.gt_u (i32.load $rooms) 64) (then (unreachable)))
-  (local.set $rooms (i32.add $rooms 4))
-  (local.set $list_end (call $end_of (i32.sub $rooms 4)))
   (local.set $bit (i64.const 1))
-  (walk $rooms $rooms $list_end 4
+  (each $rooms $list_end $rooms
     (local.set $room (i32.load $rooms))
     (if (i32.lt_s (i32.load offset=4 $room) 0) (then (unreachable)))
     (local.set $room (i32.load $room))
@@ -640,7 +627,6 @@
       (local.set $kind (i32.add $sets (i32.shl $kind 3)))
       (i64.store align=4 $kind (i64.or (i64.load align=4 $kind) $bit)))
     (local.set $bit (i64.shl $bit (i64.const 1))))
-  (local.set $kind 0)
   (walk $kind 0 $k 1
     (local.set $set (i64.load align=4 (i32.add $sets (i32.shl $kind 3))))
     (local.set $group (call $group_of $set $first $end))
@@ -740,8 +726,7 @@
   (if (i32.gt_u (i32.load $rooms) 64) (then (unreachable)))
   (local.set $list (call $new_list (i32.shl 1 $k)))
   (call $fill_words (i32.add $list 4) (i32.load $list) 0)
-  (local.set $end (call $end_of $rooms))
-  (until $done (i32.eq (local.tee $rooms (i32.add $rooms 4)) $end)
+  (each $rooms $end $rooms
     (local.set $room (i32.load $rooms))
     (local.set $capacity (i64.load32_s offset=4 $room))
     (local.set $all (i64.add $all $capacity))
@@ -1109,13 +1094,9 @@
     (if $way
       (then (local.set $way (i32.add $way (i32.shl $goal 3))))
       ;; If the graph is undirected, the row of the goal is enough for all starts.
-      (else (if (i32.eq (global.get $graph_leading) (global.get $graph_adjacent))
-        (then (local.set $way (i32.add
-          (call $ways_of $rows $goal $within $lengths)
-          (i32.shl $start 3))))
-        (else (local.set $way (i32.add
-          (call $ways_of $rows $start $within $lengths)
-          (i32.shl $goal 3)))))))
+      (else (local.set $way (if (result i32) (i32.eq (global.get $graph_leading) (global.get $graph_adjacent))
+        (then (i32.add (call $ways_of $rows $goal $within $lengths) (i32.shl $start 3)))
+        (else (i32.add (call $ways_of $rows $start $within $lengths) (i32.shl $goal 3)))))))
     ;; 0 becomes the largest unsigned number.
     (local.set $far (i64.sub (i64.load align=4 $way) (i64.const 1)))
     (local.set $nearest (select $far $nearest (i64.lt_u $far $nearest))))
@@ -1180,15 +1161,13 @@
 (func $slot_of (param $within $lengths i32) (result i32)
   (local $slot $end $bytes $n $cache i32)
   (local.set $cache (global.get $graph_cache))
-  (local.set $n (global.get $graph_nodes))
   (local.set $bytes (call $slot_bytes))
-  (local.set $slot $cache)
-  (local.set $end (i32.add $slot (i32.mul (global.get $graph_slots) $bytes)))
-  (until $absent (i32.or (i32.eq $slot $end) (i32.eqz (i32.load offset=8 $slot)))
+  (local.set $end (i32.add $cache (i32.mul (global.get $graph_slots) $bytes)))
+  (walk $slot $cache $end $bytes
+    (br_if $slot.done (i32.eqz (i32.load offset=8 $slot)))
     (if (call $is_slot_of $slot $within $lengths)
       (then (i32.store $cache $slot)
-            (return $slot)))
-    (local.set $slot (i32.add $slot $bytes)))
+            (return $slot))))
   (local.set $n (i32.load offset=4 $cache))
   (local.set $slot (i32.add $cache (i32.mul $n $bytes)))
   (call $clear_slot $slot $within $lengths)
@@ -1252,16 +1231,14 @@
     (local.set $mark (i32.add $marks (i32.shl (i32.load $at) 2)))
     (local.set $left (i32.add $left (i32.eqz (i32.load $mark))))
     (i32.store $mark 1))
-  (local.set $head $queue)
-  (i32.store $head (i32.load offset=4 $nodes))
-  (i32.store (i32.add $marks (i32.shl (i32.load $head) 2)) 0)
-  (local.set $tail (i32.add $head 4))
-  (loop $next
+  (i32.store $queue (i32.load offset=4 $nodes))
+  (i32.store (i32.add $marks (i32.shl (i32.load $queue) 2)) 0)
+  (local.set $tail (i32.add $queue 4))
+  (walk $head $queue $tail 4
     (local.set $tail (call $spread (global.get $graph_adjacent) (i32.load $head) $marks $tail))
     (if (i32.ne (global.get $graph_leading) (global.get $graph_adjacent))
       (then (local.set $tail (call $spread (global.get $graph_leading) (i32.load $head)
-                                           $marks $tail))))
-    (br_if $next (i32.ne (local.tee $head (i32.add $head 4)) $tail)))
+                                           $marks $tail)))))
   (i32.eq (i32.shr_u (i32.sub $tail $queue) 2) $left))
 
 ;; Append the marked neighbours of a node to a queue and clear their marks; return the new end of the queue.
