@@ -8,7 +8,7 @@
 (global $unnumbered (mut i32) (i32.const 0))
 
 ;; Address of the word of a game.
-(func $of (param $words i32) (param $game i32) (result i32)
+(func $of (param $words $game i32) (result i32)
   (i32.add $words (i32.shl $game 2)))
 
 (func $row_of (param $game i32) (result i32)
@@ -49,7 +49,7 @@
 
 ;; --- actions
 
-(func $digit (param $word i32) (param $size i32) (param $kind i32) (result i32)
+(func $digit (param $word $size $kind i32) (result i32)
   (if (i32.eqz $kind) (then (return $word)))
   (if (i32.eq $kind 2)
     (then
@@ -61,15 +61,13 @@
 
 ;; Number the listed options up to `end`: set their bytes in the mask of a game and append their actions to its list.
 ;; Return the address of the option with the wanted action; 0 if there is none.
-(func $mark (param $game i32) (param $end i32) (param $wanted i32) (result i32)
-  (local $at i32) (local $mask i32) (local $legal i32) (local $count i32) (local $block i32) (local $digits i32)
-  (local $number i32) (local $place i32) (local $left i32) (local $stride i32) (local $blocks i32) (local $rank i32)
+(func $mark (param $game $end $wanted i32) (result i32)
+  (local $at $mask $legal $count $block $digits $number $place $left $stride $blocks $rank i32)
   (local.set $mask (i32.add {mask} (i32.mul $game {mask_bytes})))
   (local.set $legal (i32.add {legal} (i32.mul $game {legal_bytes})))
   (local.set $stride (i32.load (i32.add {strides} (i32.shl (i32.load {asked}) 2))))
   (local.set $blocks (i32.load (i32.add {alternatives} (i32.shl (i32.load {asked}) 2))))
-  (local.set $at {options})
-  (until $done (i32.ge_u $at $end)
+  (walk $at {options} $end $stride
     (local.set $block (i32.load (i32.add $blocks (i32.shl (i32.load $at) 2))))
     (local.set $left (i32.load offset=8 $block))
     (local.set $place (i32.add $block 16))
@@ -103,14 +101,13 @@
       (if (i32.eq $number $wanted)
         (then
           (i32.store (call $of {counts} $game) $count)
-          (return $at))))
-    (local.set $at (i32.add $at $stride)))
+          (return $at)))))
   (i32.store (call $of {counts} $game) $count)
   0)
 
 ;; Clear the mask of a game.
 (func $clear (param $game i32)
-  (local $mask i32) (local $at i32) (local $end i32) (local $count i32)
+  (local $mask $at $end $count i32)
   (local.set $mask (i32.add {mask} (i32.mul $game {mask_bytes})))
   (local.set $count (i32.load (call $of {counts} $game)))
   (i32.store (call $of {counts} $game) 0)
@@ -118,14 +115,12 @@
     (then (memory.fill $mask 0 {mask_bytes}) (return)))
   (local.set $at (i32.add {legal} (i32.mul $game {legal_bytes})))
   (local.set $end (i32.add $at (i32.shl $count 2)))
-  (until $done (i32.ge_u $at $end)
-    (i32.store8 (i32.add $mask (i32.load $at)) 0)
-    (local.set $at (i32.add $at 4))))
+  (walk $at $at $end 4
+    (i32.store8 (i32.add $mask (i32.load $at)) 0)))
 
 ;; Decode an action into an option at `options`; 0 if its digits do not determine the option.
 (func $spelt (param $action i32) (result i32)
-  (local $blocks i32) (local $count i32) (local $alternative i32) (local $block i32) (local $number i32)
-  (local $place i32) (local $left i32) (local $size i32) (local $digit i32) (local $kind i32)
+  (local $blocks $count $alternative $block $number $place $left $size $digit $kind i32)
   (local.set $blocks (i32.load (i32.add {alternatives} (i32.shl (i32.load {asked}) 2))))
   (local.set $count (i32.load (i32.sub $blocks 4)))
   (loop $next
@@ -184,8 +179,8 @@
 
 ;; Write the rewards of a finished game: by place, from 1 for the first to -1 for the last.
 (func $reward (param $game i32)
-  (local $seat i32) (local $other i32) (local $sum i32) (local $mine i32) (local $place i32) (local $counting i32)
-  (loop $seats
+  (local $seat $other $sum $mine $place $counting i32)
+  (walk $seat 0 {seats} 1
     (local.set $sum 0)
     (local.set $counting 0)
     (local.set $other {seats})
@@ -199,8 +194,7 @@
           (local.set $sum (i32.add $sum (i32.sub (i32.lt_s $mine $place) (i32.gt_s $mine $place))))))
       (br_if $others $other))
     (f32.store (call $of (call $rewards_of $game) $seat)
-      (f32.div (f32.convert_i32_s (select $sum 0 $mine)) (f32.convert_i32_s (select $counting 1 $counting))))
-    (br_if $seats (i32.lt_s (local.tee $seat (i32.add $seat 1)) {seats}))))
+      (f32.div (f32.convert_i32_s (select $sum 0 $mine)) (f32.convert_i32_s (select $counting 1 $counting))))))
 
 ;; Place of a seat in the row; 0 if it does not count.
 (func $place_of (param $seat i32) (result i32)
@@ -222,8 +216,8 @@
 
 ;; Apply the actions of these games, or start them with the seeds in their rows. The current game's number is stored at
 ;; `cursor` in case the module traps.
-(func $batch_step (export "batch_step") (param $game i32) (param $end i32) (param $anew i32)
-  (until $done (i32.ge_s $game $end)
+(func $batch_step (export "batch_step") (param $game $end $anew i32)
+  (walk $game $game $end 1
     (i32.store {cursor} $game)
     (i32.store8 (i32.add {dones} $game) 0)
     (memory.fill (call $rewards_of $game) 0 (i32.shl {seats} 2))
@@ -232,12 +226,11 @@
         (call $fresh (call $row_of $game))
         (call $take_away)
         (call $look $game))
-      (else (if (i32.eqz (i32.load offset=20 (call $row_of $game))) (then (call $act $game)))))
-    (local.set $game (i32.add $game 1))))
+      (else (if (i32.eqz (i32.load offset=20 (call $row_of $game))) (then (call $act $game)))))))
 
 ;; Apply the action of a game.
 (func $act (param $game i32)
-  (local $option i32) (local $action i32)
+  (local $option $action i32)
   (call $bring (call $row_of $game))
   (local.set $action (i32.load (call $of {actions} $game)))
   (local.set $option (call $spelt $action))
@@ -262,7 +255,7 @@
   (call $after $game))
 
 ;; Write the observation of a seat to an address.
-(func $batch_observe (export "batch_observe") (param $game i32) (param $seat i32) (param $into i32)
+(func $batch_observe (export "batch_observe") (param $game $seat $into i32)
   (call $bring (call $row_of $game))
   (call $refill)
   (call $observe $seat (i32.load (call $of {actors} $game)) $into))

@@ -63,5 +63,6 @@ def helpers() -> dict[str, Helper]:
 def _signature(head: str) -> tuple[tuple[ops.Rep, ...], ops.Rep | None]:
     reps: dict[str, list[ops.Rep]] = {"param": [], "result": []}
     for kind, words in re.findall(r"\((param|result)\b([^()]*)\)", head):
-        reps[kind].extend(word for word in words.split() if not word.startswith("$"))
+        *names, rep = words.split()
+        reps[kind].extend([rep] * (len(names) or 1))
     return tuple(reps["param"]), next(iter(reps["result"]), None)

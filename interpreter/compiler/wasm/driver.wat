@@ -30,13 +30,12 @@
 
 ;; Start a game with a seed, and the streams of its bots; run to the first decision.
 (func $begin (param $seed i64)
-  (local $seat i32) (local $at i32)
+  (local $seat $at i32)
   (local.set $at {streams})
-  (loop $next
+  (walk $seat 0 {seats} 1
     (i64.store $at (call $start $seed (i64.load (i32.add {hashes} (i32.shl $seat 3)))))
     (i64.store offset=8 $at (i64.const 0))
-    (local.set $at (i32.add $at 16))
-    (br_if $next (i32.lt_s (local.tee $seat (i32.add $seat 1)) {seats})))
+    (local.set $at (i32.add $at 16)))
   (memory.copy {state} {first} {size})
   (i64.store {seed} $seed)
   (call $forget)
@@ -91,7 +90,7 @@
   (i32.add {streams} (i32.shl (i32.and $seat (global.get $apart)) 4)))
 
 ;; Random number below n from the stream of the bot on a seat.
-(func $draw (param $seat i32) (param $n i32) (result i32)
+(func $draw (param $seat $n i32) (result i32)
   (local $at i32) (local $used i64)
   (local.set $at (call $stream $seat))
   (local.set $used (i64.load offset=8 $at))
@@ -99,14 +98,13 @@
   (call $below (i64.load $at) $used $n))
 
 ;; True if an option equals one of those between `at` and its own address. Most differ in the last word.
-(func $is_listed (param $at i32) (param $option i32) (param $size i32) (param $words i32) (result i32)
-  (local $last i32) (local $word i32)
+(func $is_listed (param $at $option $size $words i32) (result i32)
+  (local $last $word i32)
   (local.set $last (i32.shl (i32.sub $words 1) 2))
   (local.set $word (i32.load (i32.add $option $last)))
-  (until $done (i32.ge_u $at $option)
+  (walk $at $at $option $size
     (if (i32.eq (i32.load (i32.add $at $last)) $word)
-      (then (if (call $equal_words $at $option $words) (then (return 1)))))
-    (local.set $at (i32.add $at $size)))
+      (then (if (call $equal_words $at $option $words) (then (return 1))))))
   0)
 
 ;; Address of the option that a bot chooses at the current decision.
@@ -121,8 +119,8 @@
 
 ;; Let bots choose until the game is over, somebody outside decides, or `limit` choices are made; return 1 if they are.
 ;; Traps in a round after `rounds`.
-(func $go_on (param $limit i32) (param $rounds i32) (result i32)
-  (local $bot i32) (local $row i32) (local $count i32)
+(func $go_on (param $limit $rounds i32) (result i32)
+  (local $bot $row $count i32)
   (local.set $row (global.get $row))
   (local.set $count (i32.load offset=8 $row))
   (until $over (call $is_over)
@@ -155,11 +153,11 @@
 
 ;; Write the keys of all seats, and the place of each that counts, 0 for others; return the first ones as bits.
 (func $rank_seats (result i64)
-  (local $seat i32) (local $other i32) (local $place i32) (local $first i64)
+  (local $seat $other $place i32) (local $first i64)
   (call $refill)
   (global.set $ranked_end (call $keys_of 0))
   (call $ranking)
-  (loop $seats
+  (walk $seat 0 {seats} 1
     (local.set $place (call $counts $seat))
     (local.set $other {seats})
     (loop $others
@@ -169,8 +167,7 @@
         (i32.lt_s (call $compare_keys (call $keys_of $seat) (call $keys_of $other) (i32.shr_u {rank_bytes} 3)) 0))))
       (br_if $others $other))
     (local.set $first (i64.or $first (i64.shl (i64.extend_i32_u (i32.eq $place 1)) (i64.extend_i32_u $seat))))
-    (i32.store (i32.add (global.get $row) (i32.add {places} (i32.shl $seat 2))) $place)
-    (br_if $seats (i32.lt_s (local.tee $seat (i32.add $seat 1)) {seats})))
+    (i32.store (i32.add (global.get $row) (i32.add {places} (i32.shl $seat 2))) $place))
   $first)
 
 ;; 1 if a seat counts.
@@ -190,7 +187,7 @@
 ;; Report the current decision: the stretch that asks (-1: the game is over) and the seat that decides. If a bot of that
 ;; seat is asked ahead, also report that it has chosen, how many random numbers it drew, and its option.
 (func $tell (export "tell")
-  (local $seat i32) (local $bot i32) (local $stream i32) (local $used i64) (local $option i32) (local $size i32)
+  (local $seat $bot $stream $option $size i32) (local $used i64)
   (call $fill_words {turn} {turn_words} 0)
   (i32.store {turn} (i32.load {asked}))
   (if (call $is_over) (then (return)))
@@ -215,7 +212,7 @@
 
 ;; Save the state for undo. If it has too many frames, drop all saved states instead.
 (func $keep
-  (local $bytes i32) (local $next i32)
+  (local $bytes $next i32)
   (local.set $bytes (i32.sub (i32.load {top}) {state}))
   (if (i32.gt_u $bytes {slot})
     (then (i32.store {undone} 0) (return)))
@@ -226,7 +223,7 @@
 
 ;; Restore the last saved state; 0 if there is none.
 (func $take_back (result i32)
-  (local $slot i32) (local $next i32)
+  (local $slot $next i32)
   (if (i32.eqz (i32.load {undone})) (then (return 0)))
   (i32.store {undone} (i32.sub (i32.load {undone}) 1))
   (local.set $next (i32.rem_u (i32.add (i32.load offset=4 {undone}) {before}) {undo_slots}))
@@ -266,7 +263,7 @@
 ;; Play whole games with the seeds in the rows. `mode`: 0 plays only, 1 also measures, 2 also sums. `finished` counts
 ;; the games. Return 0 if there was no room for the sums of a game, which is then the last. A game of so many rounds
 ;; that it may be endless traps: others look whether anything changes in it.
-(func $games (export "games") (param $games i32) (param $limit i32) (param $mode i32) (result i32)
+(func $games (export "games") (param $games $limit $mode i32) (result i32)
   (local $winners i64)
   (if (i32.eq $mode 2) (then (call $no_sums)))
   (global.set $row {rows})
@@ -285,7 +282,7 @@
 
 ;; Play on from the state in memory, after the option at an address unless that is 0. Either measure, or let all bots
 ;; draw from one stream. `finished` tells whether the game is over within `limit` choices.
-(func $play_out (export "play_out") (param $option i32) (param $limit i32) (param $rounds i32) (param $measured i32)
+(func $play_out (export "play_out") (param $option $limit $rounds $measured i32)
   (call $on_row {rows})
   (call $measure $measured)
   (global.set $apart (i32.sub 0 $measured))

@@ -37,21 +37,23 @@
 (func $holder (param $cell i32) (result i32)
   (i32.add (global.get $holders) (i32.shl $cell 5)))
 
+;; Note the watches that read a cell as pending.
+(func $wake_watches (param $cell i32)
+  (i64.store align=4 (global.get $pending)
+    (i64.or (i64.load align=4 (global.get $pending)) (i64.load offset=16 align=4 (call $holder $cell)))))
+
 ;; Wake the watches that read a cell, which has changed.
 (func $wake (param $cell i32)
-  (i64.store align=4 (global.get $pending)
-    (i64.or (i64.load align=4 (global.get $pending))
-            (i64.load offset=16 align=4 (i32.add (global.get $holders) (i32.shl $cell 5)))))
+  (call $wake_watches $cell)
   (call $touched $cell))
 
 ;; Wake the watches that read the cell of a place, which a piece entered or left.
-(func $wake_place (param $cell i32) (param $piece i32)
-  (i64.store align=4 (global.get $pending)
-    (i64.or (i64.load align=4 (global.get $pending)) (i64.load offset=16 align=4 (call $holder $cell))))
+(func $wake_place (param $cell $piece i32)
+  (call $wake_watches $cell)
   (call $touched_piece $cell $piece))
 
 ;; Set a cell of one word.
-(func $put (param $cell i32) (param $word i32)
+(func $put (param $cell $word i32)
   (local $at i32)
   (local.set $at (i32.load (call $holder $cell)))
   (if (i32.eq (i32.load $at) $word) (then (return)))
@@ -62,7 +64,7 @@
 ;; Lists of cards, in the state or in the arena.
 
 ;; Remove a card from a list; traps if it is missing.
-(func $remove_card (param $list i32) (param $card i32)
+(func $remove_card (param $list $card i32)
   (local $at i32)
   (local.set $at (call $find $list $card))
   (if (i32.eqz $at) (then (unreachable)))
@@ -70,8 +72,8 @@
   (i32.store $list (i32.sub (i32.load $list) 1)))
 
 ;; Insert a card into the list of a zone according to the zone's order.
-(func $add_card (param $zone i32) (param $list i32) (param $card i32) (param $where i32)
-  (local $holder i32) (local $order i32) (local $at i32) (local $end i32)
+(func $add_card (param $zone $list $card $where i32)
+  (local $holder $order $at $end i32)
   (local.set $holder (call $holder $zone))
   (local.set $order (i32.load offset=4 $holder))
   (if (i32.ge_u (i32.load $list) (i32.load offset=12 $holder)) (then (unreachable)))
@@ -88,11 +90,9 @@
 
 ;; Sort a list by card number: insertion sort, one pass if only the last card is out of order.
 (func $sort_cards (param $list i32)
-  (local $at i32) (local $end i32) (local $to i32) (local $card i32) (local $last i32)
-  (local.set $at (i32.add $list 4))
-  (local.set $end (call $end_of $list))
+  (local $at $end $to $card $last i32)
   (local.set $last -1)
-  (until $done (i32.eq $at $end)
+  (each $at $end $list
     (local.set $card (i32.load $at))
     (if (i32.lt_s $card $last)
       (then
@@ -104,16 +104,15 @@
             (br_if $found (i32.eq $to (i32.add $list 4)))
             (br_if $back (i32.gt_s (i32.load (i32.sub $to 4)) $card))))
         (i32.store $to $card))
-      (else (local.set $last $card)))
-    (local.set $at (i32.add $at 4))))
+      (else (local.set $last $card)))))
 
 ;; True if a card precedes another by rank.
 (func $precedes (param $rank i64) (param $card i32) (param $other_rank i64) (param $other i32) (result i32)
   (i32.or (i64.lt_s $rank $other_rank) (i32.and (i64.eq $rank $other_rank) (i32.lt_s $card $other))))
 
 ;; Insertion point of a card in a list sorted by rank: binary search, behind equal ranks.
-(func $ranked_place (param $zone i32) (param $list i32) (param $card i32) (result i32)
-  (local $low i32) (local $high i32) (local $middle i32) (local $other i32) (local $rank i64)
+(func $ranked_place (param $zone $list $card i32) (result i32)
+  (local $low $high $middle $other i32) (local $rank i64)
   (local.set $rank (call $rank $zone $card))
   (local.set $list (i32.add $list 4))
   (local.set $high (i32.load (i32.sub $list 4)))
@@ -127,14 +126,13 @@
   (i32.add $list (i32.shl $low 2)))
 
 ;; Sort n items by rank: insertion sort. An item has `bytes` bytes, and its card is at offset `top`.
-(func $sort_by_rank (param $zone i32) (param $list i32) (param $bytes i32) (param $top i32)
-  (local $n i32) (local $ranks i32) (local $spare i32) (local $i i32) (local $j i32)
-  (local $item i32) (local $to i32) (local $at i32) (local $rank i64)
+(func $sort_by_rank (param $zone $list $bytes $top i32)
+  (local $n $ranks $spare $i $j $item $to $at i32) (local $rank i64)
   (local.set $n (i32.load $list))
   (local.set $list (i32.add $list 4))
   (local.set $ranks (call $alloc (i32.add (i32.shl $n 1) (i32.shr_u $bytes 2))))
   (local.set $spare (i32.add $ranks (i32.shl $n 3)))
-  (until $done (i32.eq $i $n)
+  (walk $i 0 $n 1
     (local.set $item (i32.add $list (i32.mul $i $bytes)))
     (local.set $rank (call $rank $zone (i32.load (i32.add $item $top))))
     ;; The items before this one are sorted: go back to its insertion point.
@@ -156,8 +154,7 @@
       (then
         (memory.copy $spare $item $bytes)
         (memory.copy (i32.add $to $bytes) $to (i32.sub $item $to))
-        (memory.copy $to $spare $bytes)))
-    (local.set $i (i32.add $i 1))))
+        (memory.copy $to $spare $bytes)))))
 
 
 ;; Moves of cards. A zone is given by its cell; `where` is 0 in, 1 top, 2 bottom, 3 new pile.
@@ -167,8 +164,8 @@
   (i32.add (global.get $location) (i32.shl $card 2)))
 
 ;; Move cards to a zone in their order. In a zone of piles each card becomes a pile, unless they form a new one.
-(func $move_cards (param $cards i32) (param $zone i32) (param $where i32)
-  (local $n i32) (local $i i32) (local $scratch i32)
+(func $move_cards (param $cards $zone $where i32)
+  (local $n $i $scratch i32)
   (local.set $n (i32.load $cards))
   (if (i32.and (i32.eq $n 1) (i32.ne $where 3))
     (then (call $move_card (i32.load offset=4 $cards) $zone $where)
@@ -181,17 +178,15 @@
       (then (call $lay_pile $cards $zone)
             (br $moved)))
     (br_if $moved (call $move_together $cards $zone $where))
-    (loop $next
+    (walk $i 0 $n 1
       (call $move_card
         (i32.load offset=4 (i32.add $cards (i32.shl (select (i32.sub (i32.sub $n $i) 1) $i (i32.eq $where 1)) 2)))
-        $zone $where)
-      (local.set $i (i32.add $i 1))
-      (br_if $next (i32.ne $i $n))))
+        $zone $where)))
   (global.set $arena $scratch))
 
 ;; Move one card to a zone.
-(func $move_card (param $card i32) (param $zone i32) (param $where i32)
-  (local $source i32) (local $holder i32) (local $from i32) (local $scratch i32) (local $cards i32) (local $drafts i32)
+(func $move_card (param $card $zone $where i32)
+  (local $source $holder $from $scratch $cards $drafts i32)
   (local.set $source (i32.load (call $location_of $card)))
   (local.set $holder (call $holder $zone))
   (local.set $from (call $holder $source))
@@ -220,9 +215,8 @@
 
 ;; Move different cards of one zone to another at once, and return 1. Return 0 without a move if cards repeat, are in
 ;; different zones or in the target, or if a zone has piles.
-(func $move_together (param $cards i32) (param $zone i32) (param $where i32) (result i32)
-  (local $source i32) (local $n i32) (local $holder i32) (local $from i32) (local $there i32) (local $many i32)
-  (local $fresh i32) (local $at i32) (local $end i32) (local $to i32) (local $first i32)
+(func $move_together (param $cards $zone $where i32) (result i32)
+  (local $source $n $holder $from $there $many $fresh $at $end $to $first i32)
   (local.set $source (i32.load (call $location_of (i32.load offset=4 $cards))))
   (local.set $holder (call $holder $zone))
   (local.set $from (call $holder $source))
@@ -242,54 +236,43 @@
   (if (i32.eq (i32.load offset=4 $holder) 1) (then (call $sort_cards $fresh)))
   (if (i32.eq (i32.load offset=4 $holder) 2) (then (call $sort_by_rank $zone $fresh 4 0)))
   (memory.copy $there $fresh (i32.shl (i32.add $many 1) 2))
-  (local.set $at (i32.add $cards 4))
-  (local.set $end (call $end_of $cards))
-  (loop $next
+  (each $at $end $cards
     (i32.store (call $location_of (i32.load $at)) $zone)
-    (call $wake (i32.add (global.get $location_cell) (i32.load $at)))
-    (local.set $at (i32.add $at 4))
-    (br_if $next (i32.ne $at $end)))
+    (call $wake (i32.add (global.get $location_cell) (i32.load $at))))
   (call $keep_own $source (i32.load $from))
   (call $wake $source)
   (call $wake $zone)
   1)
 
 ;; True if all cards are different and in one zone.
-(func $come_from (param $cards i32) (param $zone i32) (result i32)
-  (local $at i32) (local $end i32) (local $place i32)
-  (local.set $at (i32.add $cards 4))
-  (local.set $end (call $end_of $cards))
-  (until $other (i32.eq $at $end)
+(func $come_from (param $cards $zone i32) (result i32)
+  (local $at $end $place i32)
+  (each $at $end $cards
     (local.set $place (call $location_of (i32.load $at)))
-    (br_if $other (i32.ne (i32.load $place) $zone))
-    (i32.store $place -1)  ;; seen
-    (local.set $at (i32.add $at 4)))
+    (br_if $at.done (i32.ne (i32.load $place) $zone))
+    (i32.store $place -1))  ;; seen
   (local.set $place (i32.eq $at $end))
   (until $done (i32.eq (local.tee $at (i32.sub $at 4)) $cards)
     (i32.store (call $location_of (i32.load $at)) $zone))
   $place)
 
 ;; Remove the cards from a zone's list that are now in another zone.
-(func $keep_own (param $zone i32) (param $list i32)
-  (local $at i32) (local $end i32) (local $to i32)
-  (local.set $at (i32.add $list 4))
-  (local.set $to $at)
-  (local.set $end (call $end_of $list))
-  (loop $next
+(func $keep_own (param $zone $list i32)
+  (local $at $end $to i32)
+  (local.set $to (i32.add $list 4))
+  (each $at $end $list
     (i32.store $to (i32.load $at))
-    (if (i32.eq (i32.load (call $location_of (i32.load $at))) $zone) (then (local.set $to (i32.add $to 4))))
-    (local.set $at (i32.add $at 4))
-    (br_if $next (i32.ne $at $end)))
+    (if (i32.eq (i32.load (call $location_of (i32.load $at))) $zone) (then (local.set $to (i32.add $to 4)))))
   (i32.store $list (i32.sub (i32.shr_u (i32.sub $to $list) 2) 1)))
 
 ;; Copy the items of a list to an address; return the address after them.
-(func $append (param $to i32) (param $list i32) (result i32)
+(func $append (param $to $list i32) (result i32)
   (memory.copy $to (i32.add $list 4) (i32.shl (i32.load $list) 2))
   (i32.add $to (i32.shl (i32.load $list) 2)))
 
 ;; Add cards to a zone as a new last pile.
-(func $lay_pile (param $cards i32) (param $zone i32)
-  (local $drafts i32) (local $holder i32) (local $piles i32) (local $pile i32)
+(func $lay_pile (param $cards $zone i32)
+  (local $drafts $holder $piles $pile i32)
   (local.set $holder (call $holder $zone))
   (if (i32.eqz (i32.load offset=8 $holder)) (then (unreachable)))
   (if (call $lay_last $cards $zone) (then (return)))
@@ -304,8 +287,8 @@
 
 ;; Lay a whole pile behind the others of its zone, and return 1. Return 0 without a move if the cards are none, or if
 ;; piles are sorted.
-(func $lay_last (param $cards i32) (param $zone i32) (result i32)
-  (local $holder i32) (local $pile i32) (local $next i32) (local $end i32)
+(func $lay_last (param $cards $zone i32) (result i32)
+  (local $holder $pile $next $end i32)
   (local.set $holder (call $holder $zone))
   (if (i32.eq (i32.load offset=4 $holder) 2) (then (return 0)))
   (if (i32.ne (i32.load (call $location_of (i32.load offset=4 $cards))) $zone) (then (return 0)))
@@ -321,8 +304,8 @@
   1)
 
 ;; Move cards to the top or bottom of a pile in their order. Nothing moves if no other card of the pile remains.
-(func $move_to_pile (param $cards i32) (param $pile i32) (param $where i32)
-  (local $zone i32) (local $holder i32) (local $at i32) (local $end i32) (local $drafts i32) (local $scratch i32)
+(func $move_to_pile (param $cards $pile $where i32)
+  (local $zone $holder $at $end $drafts $scratch i32)
   (if (i32.eqz (i32.load $pile)) (then (unreachable)))
   (local.set $zone (i32.load (call $location_of (i32.load offset=4 $pile))))
   (local.set $holder (call $holder $zone))
@@ -345,8 +328,8 @@
   (global.set $arena $scratch))
 
 ;; Add cards to a pile with room for `words` words: at the bottom if `where` is 2, else at the top.
-(func $add_to_pile (param $cards i32) (param $pile i32) (param $words i32) (param $where i32)
-  (local $n i32) (local $held i32)
+(func $add_to_pile (param $cards $pile $words $where i32)
+  (local $n $held i32)
   (local.set $n (i32.load $cards))
   (local.set $held (i32.load $pile))
   (if (i32.ge_u (i32.add $n $held) $words) (then (unreachable)))
@@ -358,17 +341,12 @@
   (i32.store $pile (i32.add $n $held)))
 
 ;; Address of the list that has a card among the contents of a zone: the whole, or a pile. Traps if there is none.
-(func $list_with (param $holder i32) (param $held i32) (param $card i32) (result i32)
-  (local $at i32) (local $left i32)
+(func $list_with (param $holder $held $card i32) (result i32)
+  (local $at $end i32)
   (if (i32.eqz (i32.load offset=8 $holder)) (then (return $held)))
-  (local.set $left (i32.load $held))
-  (local.set $at (i32.add $held 4))
-  (loop $next
-    (if (i32.eqz $left) (then (unreachable)))
-    (if (call $find $at $card) (then (return $at)))
-    (local.set $at (i32.add $at (call $item_bytes $holder)))
-    (local.set $left (i32.sub $left 1))
-    (br $next))
+  (local.set $end (i32.add $held (call $zone_bytes $holder $held)))
+  (walk $at (i32.add $held 4) $end (call $item_bytes $holder)
+    (if (call $find $at $card) (then (return $at))))
   (unreachable))
 
 
@@ -381,12 +359,12 @@
   (select (i32.shl (i32.load offset=24 $holder) 2) 4 (i32.load offset=8 $holder)))
 
 ;; Size of a zone's contents in bytes, at its own address or in a draft.
-(func $zone_bytes (param $holder i32) (param $held i32) (result i32)
+(func $zone_bytes (param $holder $held i32) (result i32)
   (i32.add 4 (i32.mul (i32.load $held) (call $item_bytes $holder))))
 
 ;; Address of a zone's contents in its draft, which is made if there is none.
-(func $draft (param $draft i32) (param $zone i32) (result i32)
-  (local $next i32) (local $holder i32) (local $held i32) (local $bytes i32)
+(func $draft (param $draft $zone i32) (result i32)
+  (local $next $holder $held $bytes i32)
   (loop $further
     (local.set $next (i32.load $draft))
     (if $next
@@ -407,8 +385,7 @@
 
 ;; Drafts of the zones of the cards, without these cards. Empty piles are removed.
 (func $drafts_without (param $cards i32) (result i32)
-  (local $drafts i32) (local $at i32) (local $end i32) (local $held i32) (local $holder i32) (local $list i32)
-  (local $next i32) (local $zone i32)
+  (local $drafts $at $end $held $holder $list $next $zone i32)
   (local.set $drafts (call $alloc 1))
   (i32.store $drafts 0)
   (each $at $end $cards
@@ -426,8 +403,8 @@
 
 ;; Commit drafts, and move cards to a zone. Piles are sorted by their top cards if the zone is ordered by rank.
 ;; Unchanged zones wake nothing.
-(func $lie (param $drafts i32) (param $cards i32) (param $zone i32)
-  (local $draft i32) (local $holder i32) (local $at i32) (local $end i32) (local $place i32)
+(func $lie (param $drafts $cards $zone i32)
+  (local $draft $holder $at $end $place i32)
   (local.set $draft $drafts)
   (until $sorted (i32.eqz (local.tee $draft (i32.load $draft)))
     (local.set $holder (call $holder (i32.load offset=4 $draft)))
@@ -446,7 +423,7 @@
             (call $wake (i32.add (global.get $location_cell) (i32.load $at)))))))
 
 ;; Copy a draft to its zone and wake watches, unless the contents are equal.
-(func $hold (param $zone i32) (param $fresh i32)
+(func $hold (param $zone $fresh i32)
   (local $holder i32)
   (local.set $holder (call $holder $zone))
   (if (call $same_held $holder $fresh) (then (return)))
@@ -454,28 +431,25 @@
   (call $wake $zone))
 
 ;; True if a zone has these contents already. Words behind the last card of a pile are ignored.
-(func $same_held (param $holder i32) (param $fresh i32) (result i32)
-  (local $held i32) (local $left i32) (local $bytes i32)
+(func $same_held (param $holder $fresh i32) (result i32)
+  (local $held $end $bytes i32)
   (local.set $held (i32.load $holder))
   (if (i32.eqz (i32.load offset=8 $holder)) (then (return (call $equal_lists $held $fresh))))
-  (local.set $left (i32.load $held))
-  (if (i32.ne $left (i32.load $fresh)) (then (return 0)))
+  (if (i32.ne (i32.load $held) (i32.load $fresh)) (then (return 0)))
   (local.set $held (i32.add $held 4))
-  (local.set $fresh (i32.add $fresh 4))
+  (local.set $end (i32.add $fresh (call $zone_bytes $holder $fresh)))
   (local.set $bytes (call $item_bytes $holder))
-  (until $done (i32.eqz $left)
+  (walk $fresh (i32.add $fresh 4) $end $bytes
     (if (i32.eqz (call $equal_lists $held $fresh)) (then (return 0)))
-    (local.set $held (i32.add $held $bytes))
-    (local.set $fresh (i32.add $fresh $bytes))
-    (local.set $left (i32.sub $left 1)))
+    (local.set $held (i32.add $held $bytes)))
   1)
 
 
 ;; Tokens and pieces.
 
 ;; Move an amount of one kind from one word to another. `room` is the address of the target's capacity, or 0.
-(func $transfer (param $amount i64) (param $from i32) (param $to i32) (param $unlimited i32) (param $room i32)
-  (local $left i64) (local $more i64)
+(func $transfer (param $amount i64) (param $from $to $unlimited $room i32)
+  (local $left $more i64)
   (local.set $left (i64.sub (i64.load32_s $from) $amount))
   (local.set $more (i64.add (i64.load32_s $to) $amount))
   (if (i64.lt_s $amount (i64.const 0)) (then (unreachable)))
@@ -486,8 +460,8 @@
   (i32.store $to (call $word $more)))
 
 ;; Move an amount of tokens without kinds, or of pieces between stocks.
-(func $move_units (param $amount i64) (param $source i32) (param $target i32)
-  (local $from i32) (local $to i32)
+(func $move_units (param $amount i64) (param $source $target i32)
+  (local $from $to i32)
   (if (i32.eq $source $target) (then (return)))
   (local.set $from (call $holder $source))
   (local.set $to (call $holder $target))
@@ -498,9 +472,8 @@
 
 ;; Move a bag of a token with k kinds. The bag may be the contents of the source or target: each count is read before it
 ;; changes.
-(func $move_bag (param $amount i32) (param $source i32) (param $target i32) (param $k i32)
-  (local $from i32) (local $to i32) (local $room i32) (local $step i32) (local $unlimited i32) (local $end i32)
-  (local $count i64) (local $any i64)
+(func $move_bag (param $amount $source $target $k i32)
+  (local $from $to $room $step $unlimited $end i32) (local $count $any i64)
   (if (i32.eq $source $target) (then (return)))
   (local.set $unlimited (i32.load offset=24 (call $holder $source)))
   (local.set $room (i32.load offset=28 (call $holder $target)))
@@ -521,7 +494,7 @@
   (call $wake $target))
 
 ;; Move a number of tokens of one kind between pools or tracks with k kinds.
-(func $move_kind (param $count i64) (param $kind i32) (param $source i32) (param $target i32) (param $k i32)
+(func $move_kind (param $count i64) (param $kind $source $target $k i32)
   (local $room i32)
   (if (i32.ge_u $kind $k) (then (unreachable)))
   (if (i32.or (i32.eq $source $target) (i64.eqz $count)) (then (return)))
@@ -537,16 +510,16 @@
   (call $wake $target))
 
 ;; Move all units of a pool, track or stock.
-(func $move_all_units (param $source i32) (param $target i32)
+(func $move_all_units (param $source $target i32)
   (call $move_units (i64.load32_s (i32.load (call $holder $source))) $source $target))
 
 ;; Move all tokens of a pool or track with k kinds.
-(func $move_all_bag (param $source i32) (param $target i32) (param $k i32)
+(func $move_all_bag (param $source $target $k i32)
   (call $move_bag (i32.load (call $holder $source)) $source $target $k))
 
 ;; Place a piece of a stock on an empty place.
-(func $place_piece (param $stock i32) (param $place i32) (param $piece i32)
-  (local $at i32) (local $held i32)
+(func $place_piece (param $stock $place $piece i32)
+  (local $at $held i32)
   (local.set $at (i32.add (global.get $piece) (i32.shl $place 2)))
   (if (i32.ne (i32.load $at) -1) (then (unreachable)))
   (local.set $held (i32.load (call $holder $stock)))
@@ -557,8 +530,8 @@
   (call $wake_place (i32.add (global.get $piece_cell) $place) $piece))
 
 ;; Return a piece from its place to its stock.
-(func $take_piece (param $place i32) (param $stock i32) (param $piece i32)
-  (local $at i32) (local $held i32)
+(func $take_piece (param $place $stock $piece i32)
+  (local $at $held i32)
   (local.set $at (i32.add (global.get $piece) (i32.shl $place 2)))
   (if (i32.ne (i32.load $at) $piece) (then (unreachable)))
   (local.set $held (i32.load (call $holder $stock)))
@@ -572,7 +545,7 @@
 ;; counter's cell.
 
 ;; Increment the counter of a stream; return its old value.
-(func $use (param $counter i32) (param $cell i32) (result i64)
+(func $use (param $counter $cell i32) (result i64)
   (local $count i64)
   (local.set $count (i64.load32_s $counter))
   (i32.store $counter (call $word (i64.add $count (i64.const 1))))
@@ -580,8 +553,8 @@
   $count)
 
 ;; Shuffle the cards, or piles, of a zone.
-(func $shuffle_zone (param $zone i32) (param $hash i64) (param $counter i32) (param $cell i32)
-  (local $holder i32) (local $held i32) (local $count i64) (local $fresh i32) (local $scratch i32)
+(func $shuffle_zone (param $zone i32) (param $hash i64) (param $counter $cell i32)
+  (local $holder $held $fresh $scratch i32) (local $count i64)
   (local.set $scratch (global.get $arena))
   (local.set $holder (call $holder $zone))
   (local.set $held (i32.load $holder))
@@ -594,7 +567,7 @@
 
 ;; New list of the addresses of a zone's piles.
 (func $pile_addresses (param $holder i32) (result i32)
-  (local $fresh i32) (local $at i32) (local $end i32) (local $pile i32)
+  (local $fresh $at $end $pile i32)
   (local.set $pile (i32.load $holder))
   (local.set $fresh (call $alloc (i32.add (i32.load $pile) 1)))
   (i32.store $fresh (i32.load $pile))
@@ -605,8 +578,8 @@
   $fresh)
 
 ;; New copy of a zone's contents with the piles in the order of a list of addresses.
-(func $piles_at (param $holder i32) (param $list i32) (result i32)
-  (local $fresh i32) (local $at i32) (local $end i32) (local $bytes i32) (local $to i32)
+(func $piles_at (param $holder $list i32) (result i32)
+  (local $fresh $at $end $bytes $to i32)
   (local.set $fresh (call $alloc (i32.shr_u (call $zone_bytes $holder $list) 2)))
   (i32.store $fresh (i32.load $list))
   (local.set $to (i32.add $fresh 4))
@@ -617,6 +590,6 @@
   $fresh)
 
 ;; Random index of one of n items; traps if n is 0.
-(func $pick (param $n i32) (param $hash i64) (param $counter i32) (param $cell i32) (result i32)
+(func $pick (param $n i32) (param $hash i64) (param $counter $cell i32) (result i32)
   (if (i32.eqz $n) (then (unreachable)))
   (call $drawn $n (i64.load align=4 (global.get $seed)) $hash (call $use $counter $cell)))

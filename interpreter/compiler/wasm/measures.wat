@@ -13,7 +13,7 @@
   (global.set $measuring $measuring)
   (i32.store {records_end} {records}))
 
-(func $record (param $key i64) (param $value i64)
+(func $record (param $key $value i64)
   (local $at i32)
   (local.set $at (i32.load {records_end}))
   (if (i32.ge_u $at {records_limit}) (then (unreachable)))
@@ -27,7 +27,7 @@
 
 ;; Entry of a key, added if it is new. There must be room.
 (func $entry (param $key i64) (result i32)
-  (local $place i32) (local $slot i32) (local $entry i32)
+  (local $place $slot $entry i32)
   (local.set $place (i32.wrap_i64 (i64.shr_u (i64.mul $key (i64.const 0x9E3779B97F4A7C15)) (i64.const {hash_shift}))))
   (loop $next
     (local.set $slot (i32.add {buckets} (i32.shl $place 2)))
@@ -76,8 +76,7 @@
 
 ;; Add the records of a game to the sums; return 0 if there may be no room for them.
 (func $sum_up (param $winners i64) (result i32)
-  (local $at i32) (local $key i64) (local $value i64) (local $plan i32) (local $flags i32) (local $thing i64)
-  (local $others i64) (local $lost i64) (local $won i64) (local $entry i32) (local $games i32)
+  (local $at $plan $flags $entry $games i32) (local $key $value $thing $others $lost $won i64)
   (if (i32.gt_s (i32.add (i32.load {known})
         (i32.shr_u (i32.sub (i32.load {records_end}) {records}) 2))  ;; 4 new entries a record
       {most_known})
@@ -87,8 +86,7 @@
   (local.set $lost (i64.shl (i64.extend_i32_u (i64.ne $winners (i64.const 0))) (i64.const {round})))
   (local.set $won (i64.shl (i64.add (i64.popcnt $winners) (i64.const 1)) (i64.const {round})))
   (local.set $winners (i64.shl $winners (i64.const 1)))  ;; a seat is one more in a key, where 0 is none
-  (local.set $at {records})
-  (until $done (i32.ge_u $at (i32.load {records_end}))
+  (walk $at {records} (i32.load {records_end}) 16
     (local.set $key (i64.load $at))
     (local.set $value (i64.load offset=8 $at))
     (local.set $plan (i32.add {plans} (i32.shl (i32.wrap_i64 (i64.shr_u $key (i64.const {measure}))) 4)))
@@ -119,8 +117,7 @@
               (then
                 (local.set $games (call $entry (i64.or $others (i64.const {kind_3}))))
                 (i32.store offset=8 $entry $games)))))
-        (call $tally $games (i64.const {none}) 0)))
-    (local.set $at (i32.add $at 16)))
+        (call $tally $games (i64.const {none}) 0))))
   (local.set $at {met})
   (until $told (i32.eqz (global.get $here))
     (call $add (i32.load $at) (i64.load offset=8 (i32.load $at)))

@@ -13,9 +13,10 @@
 ;;   bag            address of k words, one count for each member of its kind
 ;;   room           address of two words: the list of the kinds that it takes, its capacity
 ;;
-;; The name of a local stands for its value, and a number for a constant of 32 bits. `until` is a loop that ends when
-;; its test is true; `each` walks over the addresses of the items of a list, up to the end. All this is written out
-;; before the text is compiled (`runtime_inliner.py`).
+;; The name of a local stands for its value, and a number for a constant of 32 bits; names before a type have this
+;; type. `until` is a loop that ends when its test is true; `(walk $at start end step …)` increments a local up to an
+;; end, which is evaluated each time; `each` walks over the addresses of the items of a list. A branch to `$at.done`
+;; leaves such a loop. All this is written out before the text is compiled (`runtime_inliner.py`).
 ;;
 ;; No function changes its arguments. A new list or bag is at the end of the arena. A function releases the scratch
 ;; memory that it takes from the arena, unless it traps; `$subsets` and `$mixes` keep theirs, which is short. A function
@@ -33,21 +34,21 @@
   (i64.xor $z (i64.shr_u $z (i64.const 31))))
 
 ;; Output number `index`, counted from 0, of the generator in state `start`.
-(func $output (param $start i64) (param $index i64) (result i64)
+(func $output (param $start $index i64) (result i64)
   (call $finalise (i64.add $start (i64.mul (i64.add $index (i64.const 1)) (i64.const 0x9E3779B97F4A7C15)))))
 
 ;; Initial state of the generator for a name.
-(func $start (param $seed i64) (param $hash i64) (result i64)
+(func $start (param $seed $hash i64) (result i64)
   (call $finalise (i64.xor (call $finalise (i64.add $seed (i64.const 0x9E3779B97F4A7C15))) $hash)))
 
 ;; 64-bit number `counter` of a stream.
-(func $mix (param $seed i64) (param $hash i64) (param $counter i64) (result i64)
+(func $mix (param $seed $hash $counter i64) (result i64)
   (call $output (call $start $seed $hash) $counter))
 
 ;; Uniform number from 0 to n - 1, by rejection: outputs in the incomplete last run of n numbers below 2**64 are
 ;; skipped.
-(func $bounded (param $start i64) (param $n i64) (result i64)
-  (local $number i64) (local $attempt i64)
+(func $bounded (param $start $n i64) (result i64)
+  (local $number $attempt i64)
   (block $found
     (loop $again
       (local.set $number (call $output $start $attempt))
@@ -59,14 +60,13 @@
   (i64.rem_u $number $n))
 
 ;; Random index below n; traps if n is below 1.
-(func $drawn (param $n i32) (param $seed i64) (param $hash i64) (param $counter i64) (result i32)
+(func $drawn (param $n i32) (param $seed $hash $counter i64) (result i32)
   (if (i32.lt_s $n 1) (then (unreachable)))
   (i32.wrap_i64 (call $bounded (call $mix $seed $hash $counter) (i64.extend_i32_u $n))))
 
 ;; Shuffle a list: Fisher-Yates from the front, each swap with a stream of its own.
-(func $shuffled (param $list i32) (param $seed i64) (param $hash i64) (param $counter i64) (result i32)
-  (local $start i64) (local $fresh i32) (local $at i32) (local $other i32) (local $left i64) (local $i i64)
-  (local $item i32)
+(func $shuffled (param $list i32) (param $seed $hash $counter i64) (result i32)
+  (local $start $left $i i64) (local $fresh $at $other $item i32)
   (local.set $start (call $mix $seed $hash $counter))
   (local.set $fresh (call $copy_list $list))
   (local.set $at (i32.add $fresh 4))
@@ -82,8 +82,8 @@
   $fresh)
 
 ;; Draw of a bot: the number below n that follows `used` others from the state `start`; traps if n is below 1.
-(func $below (param $start i64) (param $used i64) (param $n i32) (result i32)
-  (local $number i64) (local $stream i64)
+(func $below (param $start $used i64) (param $n i32) (result i32)
+  (local $number $stream i64)
   (if (i32.lt_s $n 1) (then (unreachable)))
   (local.set $stream (call $output $start $used))
   (if (i32.ge_u $n 0x40000000) (then (return (i32.wrap_i64 (call $bounded $stream (i64.extend_i32_u $n))))))
@@ -96,7 +96,7 @@
 ;; Arithmetic.
 
 ;; Multiply two numbers; traps if later additions to the product could overflow.
-(func $mul (param $a i64) (param $b i64) (result i64)
+(func $mul (param $a $b i64) (result i64)
   (local $found i64)
   (if (i64.gt_u (i64.add $a (i64.const 2147483648)) (i64.const 4294967296)) (then (unreachable)))
   (if (i64.gt_u (i64.add $b (i64.const 2147483648)) (i64.const 4294967296)) (then (unreachable)))
@@ -105,7 +105,7 @@
   $found)
 
 ;; Division, rounded down.
-(func $div (param $a i64) (param $b i64) (result i64)
+(func $div (param $a $b i64) (result i64)
   (local $rest i64)
   (if (i64.eqz $b) (then (unreachable)))
   (local.set $rest (i64.rem_s $a $b))
@@ -113,7 +113,7 @@
     (i64.extend_i32_u (i32.and (i64.ne $rest (i64.const 0)) (i64.lt_s (i64.xor $rest $b) (i64.const 0))))))
 
 ;; Remainder of a division that is rounded down.
-(func $mod (param $a i64) (param $b i64) (result i64)
+(func $mod (param $a $b i64) (result i64)
   (local $rest i64)
   (if (i64.eqz $b) (then (unreachable)))
   (local.set $rest (i64.rem_s $a $b))
@@ -152,7 +152,7 @@
 
 ;; Copy n words to another place, four at a time; the last four words may be copied twice. The source may begin four
 ;; words or more behind the target, and must not overlap it otherwise.
-(func $copy_words (param $into i32) (param $from i32) (param $n i32)
+(func $copy_words (param $into $from $n i32)
   (local $last i32)
   (if (i32.gt_u $n 64)
     (then (memory.copy $into $from (i32.shl $n 2))
@@ -161,9 +161,8 @@
     (then
       (local.set $last (i32.add $from (i32.shl (i32.sub $n 4) 2)))
       (local.set $into (i32.sub $into $from))
-      (until $few (i32.ge_u $from $last)
-        (v128.store align=4 (i32.add $into $from) (v128.load align=4 $from))
-        (local.set $from (i32.add $from 16)))
+      (walk $from $from $last 16
+        (v128.store align=4 (i32.add $into $from) (v128.load align=4 $from)))
       (v128.store align=4 (i32.add $into $last) (v128.load align=4 $last))
       (return)))
   (if (i32.eqz $n) (then (return)))
@@ -174,7 +173,7 @@
   (i32.store offset=8 $into (i32.load offset=8 $from)))
 
 ;; Fill n words, four at a time.
-(func $fill_words (param $into i32) (param $n i32) (param $word i32)
+(func $fill_words (param $into $n $word i32)
   (until $few (i32.lt_u $n 4)
     (v128.store align=4 $into (i32x4.splat $word))
     (local.set $into (i32.add $into 16))
@@ -185,7 +184,7 @@
     (local.set $n (i32.sub $n 1))))
 
 ;; True if n words are equal, four at a time; words behind them are read, but do not count.
-(func $equal_words (param $p i32) (param $q i32) (param $n i32) (result i32)
+(func $equal_words (param $p $q $n i32) (result i32)
   (if (i32.eq $p $q) (then (return 1)))
   (until $few (i32.le_u $n 4)
     (if (v128.any_true (v128.xor (v128.load align=4 $p) (v128.load align=4 $q))) (then (return 0)))
@@ -200,27 +199,25 @@
 ;; Lists of words.
 
 ;; True if two lists have the same items in the same order.
-(func $equal_lists (param $p i32) (param $q i32) (result i32)
+(func $equal_lists (param $p $q i32) (result i32)
   (if (i32.ne (i32.load $p) (i32.load $q)) (then (return 0)))
   (call $equal_words (i32.add $p 4) (i32.add $q 4) (i32.load $p)))
 
 ;; Address of the first item equal to a word, or 0. Compares four items at a time; words behind the list do not count.
-(func $find (param $list i32) (param $word i32) (result i32)
-  (local $at i32) (local $end i32) (local $found i32) (local $words v128)
-  (local.set $at (i32.add $list 4))
+(func $find (param $list $word i32) (result i32)
+  (local $at $end $found i32) (local $words v128)
   (local.set $end (call $end_of $list))
   (local.set $words (i32x4.splat $word))
-  (until $absent (i32.ge_u $at $end)
+  (walk $at (i32.add $list 4) $end 16
     (local.set $found (i32x4.bitmask (i32x4.eq (v128.load align=4 $at) $words)))
     (if $found
       (then (local.set $at (i32.add $at (i32.shl (i32.ctz $found) 2)))
-            (return (select $at 0 (i32.lt_u $at $end)))))
-    (local.set $at (i32.add $at 16)))
+            (return (select $at 0 (i32.lt_u $at $end))))))
   0)
 
 ;; List of n words: 1 at each index that is an item of a list, else 0. Traps if an item is not an index below n.
-(func $flags (param $list i32) (param $n i32) (result i32)
-  (local $fresh i32) (local $at i32) (local $end i32)
+(func $flags (param $list $n i32) (result i32)
+  (local $fresh $at $end i32)
   (local.set $fresh (call $new_list $n))
   (call $fill_words (i32.add $fresh 4) $n 0)
   (each $at $end $list
@@ -229,8 +226,8 @@
   $fresh)
 
 ;; Number of the first of `count` things, from one on, whose words are not all 0, or `count`.
-(func $next_filled (param $number i32) (param $at i32) (param $words i32) (param $count i32) (result i32)
-  (local $here i32) (local $end i32)
+(func $next_filled (param $number $at $words $count i32) (result i32)
+  (local $here $end i32)
   (local.set $here (i32.add $at (i32.shl (i32.mul $number $words) 2)))
   (local.set $end (i32.add $at (i32.shl (i32.mul $count $words) 2)))
   (until $few (i32.gt_u (i32.add $here 64) $end)
@@ -238,24 +235,23 @@
       (v128.or (v128.load align=4 $here) (v128.load offset=16 align=4 $here))
       (v128.or (v128.load offset=32 align=4 $here) (v128.load offset=48 align=4 $here)))))
     (local.set $here (i32.add $here 64)))
-  (until $found (i32.eq $here $end)
-    (br_if $found (i32.load $here))
-    (local.set $here (i32.add $here 4)))
+  (walk $here $here $end 4
+    (br_if $here.done (i32.load $here)))
   (i32.div_u (i32.shr_u (i32.sub $here $at) 2) $words))
 
 ;; True if a word is an item of a list.
-(func $contains (param $list i32) (param $word i32) (result i32)
+(func $contains (param $list $word i32) (result i32)
   (i32.ne (call $find $list $word) 0))
 
 ;; Position, from 0, of the first item equal to a word, or none.
-(func $position (param $list i32) (param $word i32) (result i64)
+(func $position (param $list $word i32) (result i64)
   (local $at i32)
   (local.set $at (call $find $list $word))
   (if (i32.eqz $at) (then (return (i64.const -2147483648))))
   (i64.extend_i32_u (i32.sub (i32.shr_u (i32.sub $at $list) 2) 1)))
 
 ;; New list of n consecutive words.
-(func $list_of (param $from i32) (param $n i32) (result i32)
+(func $list_of (param $from $n i32) (result i32)
   (local $fresh i32)
   (local.set $fresh (call $new_list $n))
   (call $copy_words (i32.add $fresh 4) $from $n)
@@ -266,8 +262,8 @@
   (call $list_of (i32.add $list 4) (i32.load $list)))
 
 ;; Items of one list, then those of another.
-(func $concat (param $a i32) (param $b i32) (result i32)
-  (local $fresh i32) (local $n i32)
+(func $concat (param $a $b i32) (result i32)
+  (local $fresh $n i32)
   (local.set $n (i32.load $a))
   (local.set $fresh (call $new_list (i32.add $n (i32.load $b))))
   (call $copy_words (i32.add $fresh 4) (i32.add $a 4) $n)
@@ -290,7 +286,7 @@
 
 ;; Reversed list.
 (func $reversed (param $list i32) (result i32)
-  (local $fresh i32) (local $at i32) (local $into i32)
+  (local $fresh $at $into i32)
   (local.set $fresh (call $new_list (i32.load $list)))
   (local.set $at (i32.add $list 4))
   (local.set $into (call $end_of $fresh))
@@ -300,41 +296,35 @@
   $fresh)
 
 ;; List without the first item equal to a word; traps if there is none.
-(func $without (param $list i32) (param $word i32) (result i32)
-  (local $at i32) (local $fresh i32) (local $before i32)
+(func $without (param $list $word i32) (result i32)
+  (local $at i32)
   (local.set $at (call $find $list $word))
   (if (i32.eqz $at) (then (unreachable)))
-  (local.set $fresh (call $new_list (i32.sub (i32.load $list) 1)))
-  (local.set $before (i32.sub $at $list))  ;; bytes, with the word n
-  (call $copy_words (i32.add $fresh 4) (i32.add $list 4) (i32.sub (i32.shr_u $before 2) 1))
-  (call $copy_words (i32.add $fresh $before) (i32.add $at 4)
-                    (i32.sub (i32.shr_u (i32.sub (call $end_of $list) $at) 2) 1))
-  $fresh)
+  (call $without_place $list (i32.sub (i32.shr_u (i32.sub $at $list) 2) 1)))
 
 ;; List without the item at a position.
-(func $without_place (param $list i32) (param $place i32) (result i32)
-  (local $made i32) (local $bytes i32) (local $left i32)
+(func $without_place (param $list $place i32) (result i32)
+  (local $made $bytes $left i32)
   (local.set $left (i32.sub (i32.load $list) 1))
   (local.set $made (call $alloc (i32.add $left 1)))
   (i32.store $made $left)
   (local.set $bytes (i32.shl $place 2))
-  (memory.copy (i32.add $made 4) (i32.add $list 4) $bytes)
-  (memory.copy (i32.add (i32.add $made 4) $bytes) (i32.add (i32.add $list 8) $bytes) (i32.shl (i32.sub $left $place) 2))
+  (call $copy_words (i32.add $made 4) (i32.add $list 4) $place)
+  (call $copy_words (i32.add (i32.add $made 4) $bytes) (i32.add (i32.add $list 8) $bytes) (i32.sub $left $place))
   $made)
 
 ;; Sum of n consecutive words; traps if it equals none.
-(func $sum_of_words (param $at i32) (param $n i32) (result i64)
+(func $sum_of_words (param $at $n i32) (result i64)
   (local $sum i64) (local $end i32)
   (local.set $end (i32.add $at (i32.shl $n 2)))
-  (until $done (i32.eq $at $end)
-    (local.set $sum (i64.add $sum (i64.load32_s $at)))
-    (local.set $at (i32.add $at 4)))
+  (walk $at $at $end 4
+    (local.set $sum (i64.add $sum (i64.load32_s $at))))
   (if (i64.eq $sum (i64.const -2147483648)) (then (unreachable)))
   $sum)
 
 ;; Number of choices of n items among a number of items; traps if there are more than 20,000.
-(func $choices (param $n i64) (param $among i64) (result i32)
-  (local $found i64) (local $i i64)
+(func $choices (param $n $among i64) (result i32)
+  (local $found $i i64)
   (if (i64.gt_u $n $among) (then (return 0)))  ;; n below 0 too
   (if (i64.gt_u $n (i64.sub $among $n)) (then (local.set $n (i64.sub $among $n))))
   (local.set $found (i64.const 1))
@@ -347,8 +337,7 @@
 
 ;; All choices of n items, in the order of the list; traps if there are more than 20,000.
 (func $subsets (param $n i64) (param $list i32) (result i32)
-  (local $fresh i32) (local $into i32) (local $end i32) (local $size i32) (local $places i32) (local $place i32)
-  (local $i i32) (local $subset i32) (local $most i32)
+  (local $fresh $into $end $size $places $place $i $subset $most i32)
   (local.set $fresh (call $new_list (call $choices $n (i64.load32_u $list))))
   (local.set $into (i32.add $fresh 4))
   (local.set $end (call $end_of $fresh))
@@ -356,9 +345,8 @@
   ;; `places` has the positions of the current choice. It is allocated first so that the choices end the arena.
   (local.set $size (i32.wrap_i64 $n))
   (local.set $places (call $alloc $size))
-  (until $filled (i32.eq $i $size)
-    (i32.store (i32.add $places (i32.shl $i 2)) $i)
-    (local.set $i (i32.add $i 1)))
+  (walk $i 0 $size 1
+    (i32.store (i32.add $places (i32.shl $i 2)) $i))
   (block $done
     (loop $next
       (local.set $subset (call $gathered $list $places $size))
@@ -382,8 +370,8 @@
   $fresh)
 
 ;; New list of the items at n positions.
-(func $gathered (param $list i32) (param $places i32) (param $n i32) (result i32)
-  (local $fresh i32) (local $into i32) (local $end i32)
+(func $gathered (param $list $places $n i32) (result i32)
+  (local $fresh $into $end i32)
   (local.set $fresh (call $new_list $n))
   (local.set $into (i32.add $fresh 4))
   (local.set $end (call $end_of $fresh))
@@ -397,8 +385,8 @@
 ;; Sorting. An item has `width` keys of 64 bits; the keys of consecutive items are consecutive.
 
 ;; Lexicographic comparison of n 64-bit numbers: -1, 0 or 1.
-(func $compare_keys (param $p i32) (param $q i32) (param $n i32) (result i32)
-  (local $a i64) (local $b i64)
+(func $compare_keys (param $p $q $n i32) (result i32)
+  (local $a $b i64)
   (until $equal (i32.eqz $n)
     (local.set $a (i64.load align=4 $p))
     (local.set $b (i64.load align=4 $q))
@@ -409,11 +397,10 @@
   0)
 
 ;; Insertion sort of the positions between two addresses by their keys.
-(func $insertion (param $from i32) (param $end i32) (param $keys i32) (param $width i32)
-  (local $at i32) (local $into i32) (local $place i32) (local $before i32) (local $bytes i32) (local $key i32)
+(func $insertion (param $from $end $keys $width i32)
+  (local $at $into $place $before $bytes $key i32)
   (local.set $bytes (i32.shl $width 3))
-  (local.set $at (i32.add $from 4))
-  (until $done (i32.ge_u $at $end)
+  (walk $at (i32.add $from 4) $end 4
     (local.set $place (i32.load $at))
     (local.set $key (i32.add $keys (i32.mul $place $bytes)))
     (local.set $into $at)
@@ -422,12 +409,11 @@
       (br_if $found (i32.le_s (call $compare_keys (i32.add $keys (i32.mul $before $bytes)) $key $width) 0))
       (i32.store $into $before)
       (local.set $into (i32.sub $into 4)))
-    (i32.store $into $place)
-    (local.set $at (i32.add $at 4))))
+    (i32.store $into $place)))
 
 ;; Merge two adjacent sorted runs of positions: from `a` to `middle`, and from there to `end`.
-(func $merge (param $into i32) (param $a i32) (param $middle i32) (param $end i32) (param $keys i32) (param $width i32)
-  (local $b i32) (local $bytes i32)
+(func $merge (param $into $a $middle $end $keys $width i32)
+  (local $b $bytes i32)
   (local.set $bytes (i32.shl $width 3))
   (local.set $b $middle)
   (until $done (i32.or (i32.eq $a $middle) (i32.eq $b $end))
@@ -446,23 +432,20 @@
   (memory.copy (i32.add $into (i32.sub $middle $a)) $b (i32.sub $end $b)))
 
 ;; Address of the positions 0 to n - 1, stably sorted by their keys. The caller releases the arena.
-(func $order (param $n i32) (param $keys i32) (param $width i32) (result i32)
-  (local $from i32) (local $into i32) (local $swap i32) (local $i i32) (local $run i32) (local $bytes i32)
+(func $order (param $n $keys $width i32) (result i32)
+  (local $from $into $swap $i $run $bytes i32)
   (local.set $bytes (i32.shl $n 2))
   (local.set $from (call $alloc $n))
-  (until $filled (i32.eq $i $n)
-    (i32.store (i32.add $from (i32.shl $i 2)) $i)
-    (local.set $i (i32.add $i 1)))
+  (walk $i 0 $n 1
+    (i32.store (i32.add $from (i32.shl $i 2)) $i))
   (local.set $run 64)  ;; bytes of 16 positions
   (if (i32.le_u $bytes $run)
     (then (call $insertion $from (i32.add $from $bytes)
                            $keys $width)
           (return $from)))
   (local.set $into (call $alloc $n))
-  (local.set $i 0)
-  (loop $next
-    (call $insertion (i32.add $from $i) (i32.add $from (call $smaller (i32.add $i $run) $bytes)) $keys $width)
-    (br_if $next (i32.lt_u (local.tee $i (i32.add $i $run)) $bytes)))
+  (walk $i 0 $bytes $run
+    (call $insertion (i32.add $from $i) (i32.add $from (call $smaller (i32.add $i $run) $bytes)) $keys $width))
   (loop $longer
     (local.set $i 0)
     (loop $next
@@ -481,25 +464,25 @@
   $from)
 
 ;; Minimum of two unsigned numbers.
-(func $smaller (param $a i32) (param $b i32) (result i32)
+(func $smaller (param $a $b i32) (result i32)
   (select $a $b (i32.lt_u $a $b)))
 
 ;; Stable sort of a list by the keys of its items.
-(func $sort (param $list i32) (param $keys i32) (param $width i32) (result i32)
-  (local $fresh i32) (local $n i32)
+(func $sort (param $list $keys $width i32) (result i32)
+  (local $fresh $n i32)
   (local.set $n (i32.load $list))
   (local.set $fresh (global.get $arena))
   (call $to_front (call $gathered $list (call $order $n $keys $width) $n) $fresh))
 
 ;; Move the last list of the arena to an earlier address, which releases the scratch memory between.
-(func $to_front (param $list i32) (param $into i32) (result i32)
+(func $to_front (param $list $into i32) (result i32)
   (memory.copy $into $list (i32.sub (call $end_of $list) $list))
   (global.set $arena (call $end_of $into))
   $into)
 
 ;; Address of the items of a list as keys of width 1. The caller releases the arena.
 (func $own_keys (param $list i32) (result i32)
-  (local $keys i32) (local $into i32) (local $at i32) (local $end i32)
+  (local $keys $into $at $end i32)
   (local.set $keys (call $alloc (i32.shl (i32.load $list) 1)))
   (local.set $into $keys)
   (each $at $end $list
@@ -509,35 +492,31 @@
 
 ;; Items of a list in ascending order, without duplicates.
 (func $set_of (param $list i32) (result i32)
-  (local $start i32) (local $fresh i32) (local $n i32) (local $at i32) (local $into i32) (local $end i32)
+  (local $start $fresh $n $at $into $end i32)
   (if (call $is_ascending $list) (then (return (call $copy_list $list))))
   (local.set $start (global.get $arena))
   (local.set $n (i32.load $list))
   (local.set $fresh (call $gathered $list (call $order $n (call $own_keys $list) 1) $n))
   (local.set $into (i32.add $fresh 4))  ;; the last unique item
-  (local.set $at $into)
   (local.set $end (call $end_of $fresh))
-  (loop $next
+  (walk $at $into $end 4
     (if (i32.ne (i32.load $at) (i32.load $into))
       (then (local.set $into (i32.add $into 4))
-            (i32.store $into (i32.load $at))))
-    (br_if $next (i32.ne (local.tee $at (i32.add $at 4)) $end)))
+            (i32.store $into (i32.load $at)))))
   (i32.store $fresh (i32.shr_u (i32.sub $into $fresh) 2))
   (call $to_front $fresh $start))
 
 ;; True if a list is strictly ascending.
 (func $is_ascending (param $list i32) (result i32)
-  (local $at i32) (local $end i32)
-  (local.set $at (i32.add $list 8))
+  (local $at $end i32)
   (local.set $end (call $end_of $list))
-  (until $done (i32.ge_u $at $end)
-    (if (i32.ge_s (i32.load (i32.sub $at 4)) (i32.load $at)) (then (return 0)))
-    (local.set $at (i32.add $at 4)))
+  (walk $at (i32.add $list 8) $end 4
+    (if (i32.ge_s (i32.load (i32.sub $at 4)) (i32.load $at)) (then (return 0))))
   1)
 
 ;; Items of a list without duplicates, in the order of their first occurrence.
 (func $distinct (param $list i32) (result i32)
-  (local $fresh i32) (local $at i32) (local $end i32) (local $n i32) (local $item i32)
+  (local $fresh $at $end $n $item i32)
   (if (i32.gt_u (i32.load $list) 64) (then (return (call $distinct_of_many $list))))
   (local.set $fresh (call $new_list (i32.load $list)))
   (i32.store $fresh 0)
@@ -551,24 +530,20 @@
 
 ;; `$distinct` of a long list, by sorting: an item equal to its predecessor is a duplicate.
 (func $distinct_of_many (param $list i32) (result i32)
-  (local $fresh i32) (local $into i32) (local $repeats i32) (local $places i32) (local $n i32) (local $i i32)
-  (local $place i32) (local $item i32) (local $before i32)
+  (local $fresh $into $repeats $places $n $i $place $item $before i32)
   (local.set $n (i32.load $list))
   (local.set $fresh (call $new_list $n))
   (local.set $repeats (call $alloc $n))  ;; by position, 1 for a duplicate
   (local.set $places (call $order $n (call $own_keys $list) 1))
-  (loop $next
+  (walk $i 0 $n 1
     (local.set $place (i32.shl (i32.load (i32.add $places (i32.shl $i 2))) 2))
     (local.set $item (i32.load offset=4 (i32.add $list $place)))
     (i32.store (i32.add $repeats $place) (i32.and (i32.ne $i 0) (i32.eq $item $before)))
-    (local.set $before $item)
-    (br_if $next (i32.ne (local.tee $i (i32.add $i 1)) $n)))
+    (local.set $before $item))
   (local.set $into (i32.add $fresh 4))
-  (local.set $i 0)
-  (loop $next
+  (walk $i 0 $n 1
     (i32.store $into (i32.load offset=4 (i32.add $list (i32.shl $i 2))))
-    (if (i32.eqz (i32.load (i32.add $repeats (i32.shl $i 2)))) (then (local.set $into (i32.add $into 4))))
-    (br_if $next (i32.ne (local.tee $i (i32.add $i 1)) $n)))
+    (if (i32.eqz (i32.load (i32.add $repeats (i32.shl $i 2)))) (then (local.set $into (i32.add $into 4)))))
   (i32.store $fresh (i32.sub (i32.shr_u (i32.sub $into $fresh) 2) 1))
   (global.set $arena $into)
   $fresh)
@@ -577,17 +552,15 @@
 ;; Bags over a kind with k members.
 
 ;; Sum of a bag and a multiple of another; a count can be negative.
-(func $bag_sum (param $a i32) (param $b i32) (param $times i64) (param $k i32) (result i32)
-  (local $fresh i32) (local $at i32) (local $number i64)
+(func $bag_sum (param $a $b i32) (param $times i64) (param $k i32) (result i32)
+  (local $fresh $at $end i32) (local $number i64)
   (local.set $fresh (call $alloc $k))
-  (local.set $at $fresh)
-  (until $done (i32.eqz $k)
+  (local.set $end (i32.add $fresh (i32.shl $k 2)))
+  (walk $at $fresh $end 4
     (local.set $number (i64.add (i64.load32_s $a) (i64.mul (i64.load32_s $b) $times)))
     (i32.store $at (call $word $number))
     (local.set $a (i32.add $a 4))
-    (local.set $b (i32.add $b 4))
-    (local.set $at (i32.add $at 4))
-    (local.set $k (i32.sub $k 1)))
+    (local.set $b (i32.add $b 4)))
   $fresh)
 
 ;; Empty bag.
@@ -598,7 +571,7 @@
   $fresh)
 
 ;; Bag with a number added to the count of one kind.
-(func $bag_with (param $bag i32) (param $number i64) (param $kind i32) (param $k i32) (result i32)
+(func $bag_with (param $bag i32) (param $number i64) (param $kind $k i32) (result i32)
   (local $fresh i32)
   (if (i32.ge_u $kind $k) (then (unreachable)))
   (local.set $fresh (call $alloc $k))
@@ -608,7 +581,7 @@
   $fresh)
 
 ;; Bag with tokens of one kind only.
-(func $bag_single (param $number i64) (param $kind i32) (param $k i32) (result i32)
+(func $bag_single (param $number i64) (param $kind $k i32) (result i32)
   (local $fresh i32)
   (if (i32.ge_u $kind $k) (then (unreachable)))
   (local.set $fresh (call $no_tokens $k))
@@ -616,17 +589,16 @@
   $fresh)
 
 ;; Sum of a list of bags.
-(func $sum_of_bags (param $list i32) (param $k i32) (result i32)
-  (local $fresh i32) (local $kind i32) (local $end i32) (local $at i32) (local $number i64)
+(func $sum_of_bags (param $list $k i32) (result i32)
+  (local $fresh $kind $end $at i32) (local $number i64)
   (local.set $fresh (call $alloc $k))
   (local.set $end (i32.shl $k 2))
-  (until $done (i32.eq $kind $end)
+  (walk $kind 0 $end 4
     (local.set $number (i64.const 0))
     (local.set $at (call $end_of $list))
     (until $summed (i32.eq (local.tee $at (i32.sub $at 4)) $list)
       (local.set $number (i64.add $number (i64.load32_s (i32.add (i32.load $at) $kind)))))
-    (i32.store (i32.add $fresh $kind) (call $word $number))
-    (local.set $kind (i32.add $kind 4)))
+    (i32.store (i32.add $fresh $kind) (call $word $number)))
   $fresh)
 
 ;; Rooms. A set of rooms is 64 bits. Kinds that fit into the same rooms form a group: its set of rooms and its number of
@@ -636,18 +608,15 @@
 ;; End of the groups; traps above 10 groups, as the kernel does, above 64 rooms and for a negative capacity. The groups
 ;; begin at the old end of the arena, followed after 160 bytes by the set of rooms of each kind. The caller releases the
 ;; arena.
-(func $groups (param $bag i32) (param $rooms i32) (param $k i32) (result i32)
-  (local $first i32) (local $end i32) (local $sets i32) (local $room i32) (local $bit i64) (local $at i32)
-  (local $list_end i32) (local $kind i32) (local $set i64) (local $group i32)
+(func $groups (param $bag $rooms $k i32) (result i32)
+  (local $first $end $sets $room $at $list_end $kind $group i32) (local $bit $set i64)
   (local.set $first (call $alloc (i32.add 40 (i32.shl $k 1))))
   (local.set $end $first)
   (local.set $sets (i32.add $first 160))
   (memory.fill $sets 0 (i32.shl $k 3))
   (if (i32.gt_u (i32.load $rooms) 64) (then (unreachable)))
-  (local.set $rooms (i32.add $rooms 4))
-  (local.set $list_end (call $end_of (i32.sub $rooms 4)))
   (local.set $bit (i64.const 1))
-  (until $done (i32.eq $rooms $list_end)
+  (each $rooms $list_end $rooms
     (local.set $room (i32.load $rooms))
     (if (i32.lt_s (i32.load offset=4 $room) 0) (then (unreachable)))
     (local.set $room (i32.load $room))
@@ -657,10 +626,8 @@
       (if (i32.ge_u $kind $k) (then (unreachable)))
       (local.set $kind (i32.add $sets (i32.shl $kind 3)))
       (i64.store align=4 $kind (i64.or (i64.load align=4 $kind) $bit)))
-    (local.set $bit (i64.shl $bit (i64.const 1)))
-    (local.set $rooms (i32.add $rooms 4)))
-  (local.set $kind 0)
-  (until $done (i32.eq $kind $k)
+    (local.set $bit (i64.shl $bit (i64.const 1))))
+  (walk $kind 0 $k 1
     (local.set $set (i64.load align=4 (i32.add $sets (i32.shl $kind 3))))
     (local.set $group (call $group_of $set $first $end))
     (if (i32.eq $group $end)
@@ -669,15 +636,13 @@
             (i64.store align=4 $group $set)
             (i64.store offset=8 align=4 $group (i64.const 0))))
     (i64.store offset=8 align=4 $group
-      (i64.add (i64.load offset=8 align=4 $group) (i64.load32_s (i32.add $bag (i32.shl $kind 2)))))
-    (local.set $kind (i32.add $kind 1)))
+      (i64.add (i64.load offset=8 align=4 $group) (i64.load32_s (i32.add $bag (i32.shl $kind 2))))))
   $end)
 
 ;; Address of the group with a set of rooms, or the end if there is none.
-(func $group_of (param $set i64) (param $group i32) (param $end i32) (result i32)
-  (until $found (i32.eq $group $end)
-    (br_if $found (i64.eq (i64.load align=4 $group) $set))
-    (local.set $group (i32.add $group 16)))
+(func $group_of (param $set i64) (param $group $end i32) (result i32)
+  (walk $group $group $end 16
+    (br_if $group.done (i64.eq (i64.load align=4 $group) $set)))
   $group)
 
 ;; Capacity of a set of rooms.
@@ -691,8 +656,8 @@
 
 ;; Minimum of the remaining capacity over all sets of groups: those chosen so far, with the rooms `set` and `left`
 ;; remaining in these, and any of the groups up to `end`. Groups without tokens are skipped.
-(func $least_left (param $rooms i32) (param $group i32) (param $end i32) (param $set i64) (param $left i64) (result i64)
-  (local $without i64) (local $with i64) (local $more i64)
+(func $least_left (param $rooms $group $end i32) (param $set $left i64) (result i64)
+  (local $without $with $more i64)
   (if (i32.eq $group $end) (then (return $left)))
   (local.set $without (call $least_left $rooms (i32.add $group 16) $end $set $left))
   (if (i64.le_s (i64.load offset=8 align=4 $group) (i64.const 0)) (then (return $without)))
@@ -704,16 +669,16 @@
   (select $with $without (i64.lt_s $with $without)))
 
 ;; `$overflow` in the general case.
-(func $overflow_of_many (param $bag i32) (param $rooms i32) (param $k i32) (result i64)
-  (local $first i32) (local $end i32)
+(func $overflow_of_many (param $bag $rooms $k i32) (result i64)
+  (local $first $end i32)
   (local.set $first (global.get $arena))
   (local.set $end (call $groups $bag $rooms $k))
   (global.set $arena $first)
   (i64.sub (i64.const 0) (call $least_left $rooms $first $end (i64.const 0) (i64.const 0))))
 
 ;; `$space` in the general case.
-(func $space_of_many (param $bag i32) (param $rooms i32) (param $kind i32) (param $k i32) (result i64)
-  (local $first i32) (local $end i32) (local $set i64) (local $group i32) (local $tokens i64)
+(func $space_of_many (param $bag $rooms $kind $k i32) (result i64)
+  (local $first $end $group i32) (local $set $tokens i64)
   (if (i32.ge_u $kind $k) (then (unreachable)))
   (local.set $first (global.get $arena))
   (local.set $end (call $groups $bag $rooms $k))
@@ -729,7 +694,7 @@
   (select $tokens (i64.const 0) (i64.gt_s $tokens (i64.const 0))))
 
 ;; Number of tokens that do not fit when the rooms are filled optimally.
-(func $overflow (param $bag i32) (param $rooms i32) (param $k i32) (result i64)
+(func $overflow (param $bag $rooms $k i32) (result i64)
   (local $first i32) (local $over i64)
   (if (i32.gt_u $k 6) (then (return (call $overflow_of_many $bag $rooms $k))))
   (local.set $first (global.get $arena))
@@ -740,7 +705,7 @@
   $over)
 
 ;; Number of tokens of a kind that fit in addition to the bag; 0 if the bag itself does not fit.
-(func $space (param $bag i32) (param $rooms i32) (param $kind i32) (param $k i32) (result i64)
+(func $space (param $bag $rooms $kind $k i32) (result i64)
   (local $first i32) (local $left i64)
   (if (i32.gt_u $k 6) (then (return (call $space_of_many $bag $rooms $kind $k))))
   (local.set $first (global.get $arena))
@@ -755,15 +720,13 @@
 
 ;; List of the total capacity of rooms that take any kind of a set, by set, for the subsets of a set; 0 for other sets.
 ;; Traps above 64 rooms, for a negative capacity, and if the total does not fit into a word.
-(func $capacities (param $all_kinds i32) (param $rooms i32) (param $k i32) (result i32)
-  (local $list i32) (local $end i32) (local $room i32) (local $at i32) (local $kinds i32) (local $kind i32)
-  (local $set i32) (local $capacity i64) (local $all i64)
+(func $capacities (param $all_kinds $rooms $k i32) (result i32)
+  (local $list $end $room $at $kinds $kind $set i32) (local $capacity $all i64)
   (if (i32.gt_u $k 6) (then (unreachable)))
   (if (i32.gt_u (i32.load $rooms) 64) (then (unreachable)))
   (local.set $list (call $new_list (i32.shl 1 $k)))
   (call $fill_words (i32.add $list 4) (i32.load $list) 0)
-  (local.set $end (call $end_of $rooms))
-  (until $done (i32.eq (local.tee $rooms (i32.add $rooms 4)) $end)
+  (each $rooms $end $rooms
     (local.set $room (i32.load $rooms))
     (local.set $capacity (i64.load32_s offset=4 $room))
     (local.set $all (i64.add $all $capacity))
@@ -785,8 +748,8 @@
   $list)
 
 ;; Set of the kinds, up to 8, of which a bag has tokens; -1 if a count is negative.
-(func $kinds_in (param $bag i32) (param $k i32) (result i32)
-  (local $words v128) (local $negative i32) (local $some i32)
+(func $kinds_in (param $bag $k i32) (result i32)
+  (local $words v128) (local $negative $some i32)
   (local.set $words (v128.load align=4 $bag))
   (local.set $negative (i32x4.bitmask $words))
   (local.set $some (i32x4.bitmask (i32x4.ne $words (v128.const i32x4 0 0 0 0))))
@@ -800,7 +763,7 @@
   (select -1 (i32.and $some $k) (i32.and $negative $k)))
 
 ;; Number of tokens of a set of kinds in a bag.
-(func $tokens_of (param $bag i32) (param $set i32) (result i64)
+(func $tokens_of (param $bag $set i32) (result i64)
   (local $tokens i64)
   (until $done (i32.eqz $set)
     (local.set $tokens (i64.add $tokens (i64.load32_s (i32.add $bag (i32.shl (i32.ctz $set) 2)))))
@@ -808,8 +771,8 @@
   $tokens)
 
 ;; `$overflow` with the list of `$capacities`; -1 if a count is negative.
-(func $overflow_within (param $bag i32) (param $list i32) (param $k i32) (result i64)
-  (local $some i32) (local $set i32) (local $most i64) (local $over i64)
+(func $overflow_within (param $bag $list $k i32) (result i64)
+  (local $some $set i32) (local $most $over i64)
   (local.set $some (call $kinds_in $bag $k))
   (if (i32.lt_s $some 0) (then (return (i64.const -1))))
   (local.set $set $some)
@@ -822,9 +785,8 @@
 ;; List of the number of tokens of each kind that fit in addition to the bag, with the list of `$capacities`: the least
 ;; that a set of kinds in the bag leaves of the rooms that take it or that kind. Only 0 if the bag does not fit, only -1
 ;; if a count is negative.
-(func $spaces (param $bag i32) (param $list i32) (param $k i32) (result i32)
-  (local $fresh i32) (local $at i32) (local $bit i32) (local $some i32) (local $set i32) (local $rooms i32)
-  (local $tokens i64) (local $least v128)
+(func $spaces (param $bag $list $k i32) (result i32)
+  (local $fresh $at $bit $some $set $rooms i32) (local $tokens i64) (local $least v128)
   (local.set $fresh (call $new_list (i32.add $k 3)))  ;; four kinds at a time
   (i32.store $fresh $k)
   (local.set $at (i32.add $fresh 4))
@@ -850,7 +812,7 @@
   $fresh)
 
 ;; Words of a list at the places of a set with each of four kinds.
-(func $four (param $list i32) (param $set i32) (param $bit i32) (result v128)
+(func $four (param $list $set $bit i32) (result v128)
   (v128.load32_lane offset=4 3 (i32.add $list (i32.shl (i32.or $set (i32.shl $bit 3)) 2))
     (v128.load32_lane offset=4 2 (i32.add $list (i32.shl (i32.or $set (i32.shl $bit 2)) 2))
       (v128.load32_lane offset=4 1 (i32.add $list (i32.shl (i32.or $set (i32.shl $bit 1)) 2))
@@ -858,9 +820,8 @@
 
 ;; All bags of `number` tokens of the given kinds that are part of a bag, in the order of the count of the first kind,
 ;; then of the second. Traps above 64 kinds and above 100,000 words, as the kernel does.
-(func $mixes (param $number i64) (param $kinds i32) (param $bag i32) (param $k i32) (result i32)
-  (local $some i32) (local $n i32) (local $left i32) (local $mix i32) (local $i i32) (local $first i32)
-  (local $fresh i32) (local $tokens i64)
+(func $mixes (param $number i64) (param $kinds $bag $k i32) (result i32)
+  (local $some $n $left $mix $i $first $fresh $end i32) (local $tokens i64)
   ;; `some` lists the kinds in the bag; `left` has, by position, the number of tokens of that kind and later ones.
   (local.set $some (call $held (call $distinct $kinds) $bag $k))
   (local.set $n (i32.load $some))
@@ -883,17 +844,14 @@
   (local.set $n (i32.div_u (i32.sub (global.get $arena) $first) (i32.shl $k 2)))
   (local.set $fresh (call $alloc (i32.add $n 1)))
   (i32.store $fresh $n)
-  (local.set $i (i32.add $fresh 4))
-  (loop $next
+  (each $i $end $fresh
     (i32.store $i $first)
-    (local.set $first (i32.add $first (i32.shl $k 2)))
-    (local.set $i (i32.add $i 4))
-    (br_if $next (i32.ne $first $fresh)))
+    (local.set $first (i32.add $first (i32.shl $k 2))))
   $fresh)
 
 ;; Kinds of a list that are in a bag.
-(func $held (param $kinds i32) (param $bag i32) (param $k i32) (result i32)
-  (local $fresh i32) (local $at i32) (local $end i32) (local $into i32) (local $kind i32)
+(func $held (param $kinds $bag $k i32) (result i32)
+  (local $fresh $at $end $into $kind i32)
   (local.set $fresh (call $new_list (i32.load $kinds)))
   (local.set $into (i32.add $fresh 4))
   (each $at $end $kinds
@@ -907,9 +865,8 @@
 
 ;; Append all mixes of `rest` tokens of the kinds from `kinds` to `end`, combined with the tokens of earlier kinds in
 ;; `mix`.
-(func $mixes_from (param $rest i64) (param $kinds i32) (param $end i32) (param $left i32) (param $bag i32)
-                  (param $mix i32) (param $k i32) (param $first i32)
-  (local $kind i32) (local $count i64) (local $most i64)
+(func $mixes_from (param $rest i64) (param $kinds $end $left $bag $mix $k $first i32)
+  (local $kind i32) (local $count $most i64)
   (if (i32.eq $kinds $end)
     (then (call $copy_words (call $alloc $k) $mix $k)
           (if (i32.gt_u (i32.sub (global.get $arena) $first) 400000) (then (unreachable)))
@@ -929,7 +886,7 @@
 ;; Tracks. A track is k addresses of rows. A row is its capacity c, then c + 1 sums of its first prices, then c prices.
 
 ;; Number of free positions next to `count` tokens of a kind; traps if the row has fewer positions than tokens.
-(func $track_vacancy (param $track i32) (param $kind i32) (param $count i64) (result i64)
+(func $track_vacancy (param $track $kind i32) (param $count i64) (result i64)
   (local $capacity i64)
   (if (i32.lt_s $kind 0) (then (unreachable)))
   (local.set $capacity (i64.load32_u (i32.load (i32.add $track (i32.shl $kind 2)))))
@@ -937,7 +894,7 @@
   (i64.sub $capacity $count))
 
 ;; Price of tokens, the cheapest of each kind first; traps if there are too few.
-(func $track_price (param $track i32) (param $present i32) (param $wanted i32) (param $k i32) (result i64)
+(func $track_price (param $track $present $wanted $k i32) (result i64)
   (local $price i64)
   (until $done (i32.eqz $k)
     (local.set $price
@@ -950,13 +907,13 @@
 
 ;; Price of a number of tokens of one kind, of which `count` are on the row: the sum up to the last, less that before
 ;; the first.
-(func $row_price (param $row i32) (param $count i32) (param $number i32) (result i64)
+(func $row_price (param $row $count $number i32) (result i64)
   (if (i32.or (i32.gt_u $count (i32.load $row)) (i32.gt_u $number $count)) (then (unreachable)))
   (local.set $row (i32.add $row (i32.shl (i32.sub (i32.load $row) $count) 2)))
   (i64.sub (i64.load32_s offset=4 (i32.add $row (i32.shl $number 2))) (i64.load32_s offset=4 $row)))
 
 ;; Price of each position of a row, ascending.
-(func $track_prices (param $track i32) (param $kind i32) (result i32)
+(func $track_prices (param $track $kind i32) (result i32)
   (local $row i32)
   (if (i32.lt_s $kind 0) (then (unreachable)))
   (local.set $row (i32.load (i32.add $track (i32.shl $kind 2))))
@@ -976,11 +933,11 @@
 ;; the address of a word for each index. `within` lists the nodes that a path may use, including its ends; 0 allows all.
 
 ;; Length of the link of an entry.
-(func $length (param $lengths i32) (param $entry i32) (result i32)
+(func $length (param $lengths $entry i32) (result i32)
   (i32.load (i32.add $lengths (i32.shl (i32.load offset=4 $entry) 2))))
 
 ;; Address of the first entry of a node; for node n, the end.
-(func $entries (param $links i32) (param $node i32) (result i32)
+(func $entries (param $links $node i32) (result i32)
   (i32.add
     (i32.add $links (i32.shl (i32.add (global.get $graph_nodes) 1) 2))
     (i32.shl (i32.load (i32.add $links (i32.shl $node 2))) 3)))
@@ -990,7 +947,7 @@
   (if (i32.ge_u $node (global.get $graph_nodes)) (then (unreachable))))
 
 ;; Push a key onto a heap of `count` keys, with the smallest on top.
-(func $heap_push (param $heap i32) (param $count i32) (param $key i64)
+(func $heap_push (param $heap $count i32) (param $key i64)
   (local $above i32) (local $other i64)
   (until $done (i32.eqz $count)
     (local.set $above (i32.shr_u (i32.sub $count 1) 1))
@@ -1001,8 +958,8 @@
   (i64.store align=4 (i32.add $heap (i32.shl $count 3)) $key))
 
 ;; Replace the top of a heap by its last key, which is removed; `count` is the new number of keys.
-(func $heap_pop (param $heap i32) (param $count i32)
-  (local $key i64) (local $other i64) (local $next i64) (local $place i32) (local $below i32)
+(func $heap_pop (param $heap $count i32)
+  (local $key $other $next i64) (local $place $below i32)
   (local.set $key (i64.load align=4 (i32.add $heap (i32.shl $count 3))))
   (until $done (i32.ge_u (local.tee $below (i32.add (i32.shl $place 1) 1)) $count)
     (local.set $other (i64.load align=4 (i32.add $heap (i32.shl $below 3))))
@@ -1020,9 +977,8 @@
 ;; Dijkstra's algorithm from one node. A path is encoded in 64 bits: its length plus 1, then 16 bits with its number of
 ;; links, so that the better of two paths is the smaller number. `ways` gets the best path to each node: 0 if the node
 ;; is not allowed, -1 if it is unreachable. Traps if a length does not fit into a word.
-(func $search (param $origin i32) (param $within i32) (param $links i32) (param $lengths i32) (param $ways i32)
-  (local $heap i32) (local $count i32) (local $key i64) (local $way i64) (local $next i64) (local $node i32)
-  (local $other i32) (local $at i32) (local $end i32)
+(func $search (param $origin $within $links $lengths $ways i32)
+  (local $heap $count $node $other $at $end i32) (local $key $way $next i64)
   (call $allow $within $ways)
   (local.set $other (i32.add $ways (i32.shl $origin 3)))
   (if (i64.eqz (i64.load align=4 $other)) (then (return)))
@@ -1038,9 +994,8 @@
       (if (i64.eq $way
                   (i64.load align=4 (i32.add $ways (i32.shl $node 3))))
         (then
-          (local.set $at (call $entries $links $node))
           (local.set $end (call $entries $links (i32.add $node 1)))
-          (until $entered (i32.eq $at $end)
+          (walk $at (call $entries $links $node) $end 8
             (local.set $other (i32.load $at))
             (local.set $next
               (i64.add (i64.add $way (i64.const 1))
@@ -1051,8 +1006,7 @@
                 (if (i64.ge_u $next (i64.const 0x800000000000)) (then (unreachable)))
                 (i64.store align=4 $node $next)
                 (call $heap_push $heap $count (i64.or (i64.shl $next (i64.const 16)) (i64.extend_i32_u $other)))
-                (local.set $count (i32.add $count 1))))
-            (local.set $at (i32.add $at 8)))))
+                (local.set $count (i32.add $count 1)))))))
       (br_if $done (i32.eqz $count))
       (local.set $key (i64.load align=4 $heap))
       (local.set $count (i32.sub $count 1))
@@ -1061,8 +1015,8 @@
   (global.set $arena $heap))
 
 ;; Fill `ways` with -1 for allowed nodes, 0 for others.
-(func $allow (param $within i32) (param $ways i32)
-  (local $at i32) (local $end i32)
+(func $allow (param $within $ways i32)
+  (local $at $end i32)
   (memory.fill $ways (select 0 255 $within) (i32.shl (global.get $graph_nodes) 3))
   (if (i32.eqz $within) (then (return)))
   (each $at $end $within
@@ -1071,9 +1025,8 @@
 
 ;; Nodes of the cheapest path from a start to the goal; 0 if there is none. Ties are broken by the number of links, then
 ;; by the number of the first node, the second, and so on.
-(func $path (param $starts i32) (param $goal i32) (param $within i32) (param $lengths i32) (result i32)
-  (local $fresh i32) (local $into i32) (local $ways i32) (local $at i32) (local $end i32) (local $node i32)
-  (local $way i64) (local $best i64) (local $key i64)
+(func $path (param $starts $goal $within $lengths i32) (result i32)
+  (local $fresh $into $ways $at $end $node i32) (local $way $best $key i64)
   (call $check_node $goal)
   (local.set $fresh (call $alloc (i32.add (global.get $graph_nodes) 1)))
   (local.set $ways (call $ways_to $goal $within $lengths))
@@ -1124,9 +1077,8 @@
 
 ;; Minimum length of a path from any start to the goal, or none. Starts outside `within` are ignored. Paths within few
 ;; nodes are found anew, and need no slot.
-(func $distance (param $starts i32) (param $goal i32) (param $within i32) (param $lengths i32) (result i64)
-  (local $rows i32) (local $at i32) (local $end i32) (local $start i32) (local $way i32) (local $scratch i32)
-  (local $far i64) (local $nearest i64)
+(func $distance (param $starts $goal $within $lengths i32) (result i64)
+  (local $rows $at $end $start $way $scratch i32) (local $far $nearest i64)
   (call $check_node $goal)
   (local.set $scratch (call $alloc (i32.shl (global.get $graph_nodes) 1)))
   (if (i32.or (i32.eqz $within) (i32.gt_u (i32.load $within) 4))
@@ -1142,13 +1094,9 @@
     (if $way
       (then (local.set $way (i32.add $way (i32.shl $goal 3))))
       ;; If the graph is undirected, the row of the goal is enough for all starts.
-      (else (if (i32.eq (global.get $graph_leading) (global.get $graph_adjacent))
-        (then (local.set $way (i32.add
-          (call $ways_of $rows $goal $within $lengths)
-          (i32.shl $start 3))))
-        (else (local.set $way (i32.add
-          (call $ways_of $rows $start $within $lengths)
-          (i32.shl $goal 3)))))))
+      (else (local.set $way (if (result i32) (i32.eq (global.get $graph_leading) (global.get $graph_adjacent))
+        (then (i32.add (call $ways_of $rows $goal $within $lengths) (i32.shl $start 3)))
+        (else (i32.add (call $ways_of $rows $start $within $lengths) (i32.shl $goal 3)))))))
     ;; 0 becomes the largest unsigned number.
     (local.set $far (i64.sub (i64.load align=4 $way) (i64.const 1)))
     (local.set $nearest (select $far $nearest (i64.lt_u $far $nearest))))
@@ -1158,9 +1106,8 @@
           (i64.lt_s $nearest (i64.const 0))))
 
 ;; List of `$distance` to every node.
-(func $nearest (param $starts i32) (param $within i32) (param $lengths i32) (result i32)
-  (local $list i32) (local $at i32) (local $end i32) (local $rows i32) (local $row i32) (local $into i32)
-  (local $last i32) (local $shift i32) (local $a v128) (local $b v128) (local $c v128) (local $d v128)
+(func $nearest (param $starts $within $lengths i32) (result i32)
+  (local $list $at $end $rows $row $into $last $shift i32) (local $a $b $c $d v128)
   (local.set $rows (call $rows_of $within $lengths))
   (each $at $end $starts
     (call $check_node (i32.load $at))
@@ -1168,10 +1115,9 @@
   ;; Sixteen nodes at a time: the list is followed by room for more.
   (local.set $list (call $alloc (i32.add (global.get $graph_nodes) 16)))
   (i32.store $list (global.get $graph_nodes))
-  (local.set $into $list)
   (local.set $last (i32.add $list (i32.shl (global.get $graph_nodes) 2)))
   (local.set $shift (i32.shl (global.get $graph_nodes) 3))
-  (until $done (i32.ge_u $into $last)
+  (walk $into $list $last 64
     (local.set $a (v128.const i32x4 0x80000000 0x80000000 0x80000000 0x80000000))
     (local.set $b $a)
     (local.set $c $a)
@@ -1186,24 +1132,23 @@
     (v128.store offset=20 align=4 $into $b)
     (v128.store offset=36 align=4 $into $c)
     (v128.store offset=52 align=4 $into $d)
-    (local.set $shift (i32.add $shift 64))
-    (local.set $into (i32.add $into 64)))
+    (local.set $shift (i32.add $shift 64)))
   $list)
 
 ;; Address of the rows of the slot for these nodes and lengths.
-(func $rows_of (param $within i32) (param $lengths i32) (result i32)
+(func $rows_of (param $within $lengths i32) (result i32)
   (local $slot i32)
   (local.set $slot (i32.load (global.get $graph_cache)))
   (if (i32.eqz (call $is_slot_of $slot $within $lengths)) (then (local.set $slot (call $slot_of $within $lengths))))
   (i32.add (i32.add $slot 16) (i32.shl (global.get $graph_nodes) 2)))
 
 ;; Address of the best paths to a node from every other.
-(func $ways_to (param $goal i32) (param $within i32) (param $lengths i32) (result i32)
+(func $ways_to (param $goal $within $lengths i32) (result i32)
   (local.set $lengths (i32.or $lengths (i32.ne (global.get $graph_leading) (global.get $graph_adjacent))))
   (call $ways_of (call $rows_of $within $lengths) $goal $within $lengths))
 
 ;; True if a slot is for these nodes and lengths.
-(func $is_slot_of (param $slot i32) (param $within i32) (param $lengths i32) (result i32)
+(func $is_slot_of (param $slot $within $lengths i32) (result i32)
   (local $n i32)
   (if (i32.eqz $slot) (then (return 0)))
   (if (i32.ne (i32.load offset=8 $slot) $lengths) (then (return 0)))
@@ -1213,18 +1158,16 @@
   (call $equal_words (i32.add $slot 16) (i32.add $within 4) $n))
 
 ;; Find the slot for these nodes and lengths, or overwrite one; it becomes the last used slot.
-(func $slot_of (param $within i32) (param $lengths i32) (result i32)
-  (local $slot i32) (local $end i32) (local $bytes i32) (local $n i32) (local $cache i32)
+(func $slot_of (param $within $lengths i32) (result i32)
+  (local $slot $end $bytes $n $cache i32)
   (local.set $cache (global.get $graph_cache))
-  (local.set $n (global.get $graph_nodes))
   (local.set $bytes (call $slot_bytes))
-  (local.set $slot $cache)
-  (local.set $end (i32.add $slot (i32.mul (global.get $graph_slots) $bytes)))
-  (until $absent (i32.or (i32.eq $slot $end) (i32.eqz (i32.load offset=8 $slot)))
+  (local.set $end (i32.add $cache (i32.mul (global.get $graph_slots) $bytes)))
+  (walk $slot $cache $end $bytes
+    (br_if $slot.done (i32.eqz (i32.load offset=8 $slot)))
     (if (call $is_slot_of $slot $within $lengths)
       (then (i32.store $cache $slot)
-            (return $slot)))
-    (local.set $slot (i32.add $slot $bytes)))
+            (return $slot))))
   (local.set $n (i32.load offset=4 $cache))
   (local.set $slot (i32.add $cache (i32.mul $n $bytes)))
   (call $clear_slot $slot $within $lengths)
@@ -1237,8 +1180,8 @@
   (i32.shl (i32.add 4 (i32.mul (global.get $graph_nodes) (i32.add 2 (i32.mul (global.get $graph_nodes) 3)))) 2))
 
 ;; Initialise a slot for these nodes and lengths, without rows. Traps if duplicate nodes make the list too long.
-(func $clear_slot (param $slot i32) (param $within i32) (param $lengths i32)
-  (local $n i32) (local $nodes i32)
+(func $clear_slot (param $slot $within $lengths i32)
+  (local $n $nodes i32)
   (local.set $nodes (global.get $graph_nodes))
   (local.set $n -1)
   (if $within
@@ -1251,78 +1194,68 @@
   (i32.store offset=8 $slot $lengths))
 
 ;; Address of the row of a start, given the addresses of the slot's rows; it is computed if there is none.
-(func $ways_of (param $rows i32) (param $start i32) (param $within i32) (param $lengths i32) (result i32)
+(func $ways_of (param $rows $start $within $lengths i32) (result i32)
   (local $row i32)
   (local.set $row (i32.load (i32.add $rows (i32.shl $start 2))))
   (if $row (then (return $row)))
   (call $find_ways $rows $start $within $lengths))
 
 ;; Compute the row of a start or goal, and behind it the lengths alone; none is above all.
-(func $find_ways (param $rows i32) (param $start i32) (param $within i32) (param $lengths i32) (result i32)
-  (local $row i32) (local $at i32) (local $into i32) (local $end i32)
-  (local.set $at (i32.shl (global.get $graph_nodes) 2))
-  (local.set $row (i32.add (i32.add $rows $at) (i32.mul (i32.mul $at 3) $start)))
+(func $find_ways (param $rows $start $within $lengths i32) (result i32)
+  (local $row $bytes $at $into $end i32)
+  (local.set $bytes (i32.shl (global.get $graph_nodes) 2))
+  (local.set $row (i32.add (i32.add $rows $bytes) (i32.mul (i32.mul $bytes 3) $start)))
   (call $search $start $within
     (select (global.get $graph_leading) (global.get $graph_adjacent) (i32.and $lengths 1))
     (i32.and $lengths -2)
     $row)
   (i32.store (i32.add $rows (i32.shl $start 2)) $row)
-  (local.set $into (i32.add $row (i32.shl $at 1)))
-  (local.set $end (i32.add $into $at))
+  (local.set $end (i32.add $row (i32.mul $bytes 3)))
   (local.set $at $row)
-  (until $done (i32.eq $into $end)
+  (walk $into (i32.add $row (i32.shl $bytes 1)) $end 4
     ;; Bits 16 to 47 of a path are its length plus 1; no path becomes the largest unsigned number.
     (i32.store $into (i32.sub (i32.wrap_i64 (i64.shr_u (i64.load align=4 $at) (i64.const 16))) 1))
-    (local.set $at (i32.add $at 8))
-    (local.set $into (i32.add $into 4)))
+    (local.set $at (i32.add $at 8)))
   $row)
 
 ;; True if the nodes are connected by links among themselves, in either direction.
 (func $connected (param $nodes i32) (result i32)
-  (local $marks i32) (local $queue i32) (local $head i32) (local $tail i32) (local $at i32) (local $end i32)
-  (local $left i32) (local $mark i32)
+  (local $marks $queue $head $tail $at $end $left $mark i32)
   (if (i32.eqz (i32.load $nodes)) (then (return 1)))
   (local.set $marks (call $alloc (i32.shl (global.get $graph_nodes) 1)))
   (local.set $queue (i32.add $marks (i32.shl (global.get $graph_nodes) 2)))
   (global.set $arena $marks)
   (memory.fill $marks 0 (i32.shl (global.get $graph_nodes) 2))
-  (local.set $at (i32.add $nodes 4))
-  (local.set $end (call $end_of $nodes))
-  (loop $next  ;; mark and count the nodes to reach
+  (each $at $end $nodes  ;; mark and count the nodes to reach
     (call $check_node (i32.load $at))
     (local.set $mark (i32.add $marks (i32.shl (i32.load $at) 2)))
     (local.set $left (i32.add $left (i32.eqz (i32.load $mark))))
-    (i32.store $mark 1)
-    (br_if $next (i32.ne (local.tee $at (i32.add $at 4)) $end)))
-  (local.set $head $queue)
-  (i32.store $head (i32.load offset=4 $nodes))
-  (i32.store (i32.add $marks (i32.shl (i32.load $head) 2)) 0)
-  (local.set $tail (i32.add $head 4))
-  (loop $next
+    (i32.store $mark 1))
+  (i32.store $queue (i32.load offset=4 $nodes))
+  (i32.store (i32.add $marks (i32.shl (i32.load $queue) 2)) 0)
+  (local.set $tail (i32.add $queue 4))
+  (walk $head $queue $tail 4
     (local.set $tail (call $spread (global.get $graph_adjacent) (i32.load $head) $marks $tail))
     (if (i32.ne (global.get $graph_leading) (global.get $graph_adjacent))
       (then (local.set $tail (call $spread (global.get $graph_leading) (i32.load $head)
-                                           $marks $tail))))
-    (br_if $next (i32.ne (local.tee $head (i32.add $head 4)) $tail)))
+                                           $marks $tail)))))
   (i32.eq (i32.shr_u (i32.sub $tail $queue) 2) $left))
 
 ;; Append the marked neighbours of a node to a queue and clear their marks; return the new end of the queue.
-(func $spread (param $links i32) (param $node i32) (param $marks i32) (param $tail i32) (result i32)
-  (local $at i32) (local $end i32) (local $mark i32)
-  (local.set $at (call $entries $links $node))
+(func $spread (param $links $node $marks $tail i32) (result i32)
+  (local $at $end $mark i32)
   (local.set $end (call $entries $links (i32.add $node 1)))
-  (until $done (i32.eq $at $end)
+  (walk $at (call $entries $links $node) $end 8
     (local.set $mark (i32.add $marks (i32.shl (i32.load $at) 2)))
     (if (i32.load $mark)
       (then (i32.store $mark 0)
             (i32.store $tail (i32.load $at))
-            (local.set $tail (i32.add $tail 4))))
-    (local.set $at (i32.add $at 8)))
+            (local.set $tail (i32.add $tail 4)))))
   $tail)
 
 ;; Clear the cache of distances.
 (func $forget_ways
-  (local $slot i32) (local $left i32)
+  (local $slot $left i32)
   (local.set $slot (global.get $graph_cache))
   (local.set $left (global.get $graph_slots))
   (i64.store align=4 $slot (i64.const 0))

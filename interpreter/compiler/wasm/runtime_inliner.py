@@ -20,7 +20,7 @@ Tree = str | list["Tree"]
 SHORT = 250
 """Maximum size of a short function in words and parentheses, after inlining."""
 VARIABLES = {f"{kind}.{do}" for kind in ("local", "global") for do in ("get", "set", "tee")}
-NAMED = {"func", "global", "call", "call_indirect", "block", "loop", "until", "br", "br_if", *VARIABLES}
+NAMED = {"func", "global", "call", "call_indirect", "block", "loop", "until", "walk", "br", "br_if", *VARIABLES}
 """Instructions that begin with the name of a function, a table, a label or a variable."""
 DECLARED = ("param", "result", "local", "type", "export", "mut")
 MARK = "\0"
@@ -152,24 +152,25 @@ def _parsed(text: str) -> list[Tree]:
 
 def _written_out(tree: list[Tree]) -> list[Tree]:
     """Return the trees that another stands for. The name of a local stands for its value, a number or a placeholder for
-    a constant of 32 bits; ``until`` is a loop that ends when its test is true, ``each`` one over the addresses of the
-    items of a list."""
+    a constant of 32 bits; names before a type have this type. ``until`` is a loop that ends when its test is true;
+    ``walk`` increments a local from a start to an end by a step, ``each`` over the addresses of the items of a list."""
     head = str(tree[0])
     if head in DECLARED or head.endswith((".const", ".shuffle")):
-        return [tree]
+        return [[head, name, tree[-1]] for name in tree[1:-1] if name[0] == "$"] or [tree]
     first = 3 if head.endswith(("each", "_lane")) else 2 if head in NAMED else 1
     match [*tree[:first], *map(_operand, tree[first:])]:
         case ["until", str(label), test, *body]:
             again = f"{label}.again"
             return [["block", label, ["loop", again, ["br_if", label, test], *body, ["br", again]]]]
-        case ["each", str(at), str(end), items, *body]:
+        case ["walk", str(at), start, end, step, *body]:
             here: Tree = ["local.get", at]
-            next_: Tree = ["local.set", at, ["i32.add", here, ["i32.const", "4"]]]
-            return [
-                ["local.set", at, ["i32.add", items, ["i32.const", "4"]]],
-                ["local.set", end, ["call", "$end_of", items]],
-                *_written_out(["until", f"{at}.done", ["i32.eq", here, ["local.get", end]], *body, next_]),
-            ]
+            next_: Tree = ["local.tee", at, ["i32.add", here, step]]
+            again, done = f"{at}.again", f"{at}.done"
+            loop: Tree = ["loop", again, *body, ["br_if", again, ["i32.lt_u", next_, end]]]
+            return [["block", done, ["br_if", done, ["i32.ge_u", ["local.tee", at, start], end]], loop]]
+        case ["each", str(at), str(end), items, *body]:
+            walk = _written_out(["walk", at, ["i32.add", items, ["i32.const", "4"]], end, "4", *body])
+            return [["local.set", end, ["call", "$end_of", items]], *walk]
         case other:
             return [other]
 

@@ -2,17 +2,16 @@
 (func $new_game (export "new_game") (param $seed i64)
   (local $seat i32)
   (i32.store {undone} 0)
-  (loop $next
-    (call $sit $seat 0)
-    (br_if $next (i32.lt_s (local.tee $seat (i32.add $seat 1)) {seats})))
+  (walk $seat 0 {seats} 1
+    (call $sit $seat 0))
   (call $begin $seed))
 
 ;; Put a kind of bot on a seat.
-(func $sit (param $seat i32) (param $kind i32)
+(func $sit (param $seat $kind i32)
   (i32.store (i32.add {bots} (i32.shl $seat 2)) (i32.add (i32.mul $kind {stretches}) 1)))
 
 ;; The same, with the stream of a seed and the hash of a name.
-(func $seat_bot (export "seat_bot") (param $seat i32) (param $kind i32) (param $seed i64) (param $hash i64)
+(func $seat_bot (export "seat_bot") (param $seat $kind i32) (param $seed $hash i64)
   (call $sit $seat $kind)
   (i64.store (call $stream $seat) (call $start $seed $hash))
   (i64.store offset=8 (call $stream $seat) (i64.const 0)))
@@ -53,22 +52,20 @@
 
 ;; FNV-1a hash of the live words of the state.
 (func $digest (export "digest") (result i64)
-  (local $hash i64) (local $at i32) (local $end i32)
+  (local $hash i64) (local $at $end i32)
   (call $refill)
   (memory.fill {buffer} 0 (i32.sub (i32.load {top}) {state}))
-  (local.set $at {buffer})
-  (local.set $end (i32.add $at (i32.shl (call $copied) 2)))
+  (local.set $end (i32.add {buffer} (i32.shl (call $copied) 2)))
   (local.set $hash (i64.const 0xcbf29ce484222325))
-  (until $done (i32.ge_u $at $end)
-    (local.set $hash (i64.mul (i64.xor $hash (i64.load32_u $at)) (i64.const 0x100000001b3)))
-    (local.set $at (i32.add $at 4)))
+  (walk $at {buffer} $end 4
+    (local.set $hash (i64.mul (i64.xor $hash (i64.load32_u $at)) (i64.const 0x100000001b3))))
   $hash)
 
 (func $place_outside (export "place") (param $seat i32) (result i32)
   (drop (call $rank_seats))
   (i32.load (i32.add {rows} (i32.add {places} (i32.shl $seat 2)))))
 
-(func $key (export "key") (param $seat i32) (param $key i32) (result i64)
+(func $key (export "key") (param $seat $key i32) (result i64)
   (if (i32.ge_u $key (i32.shr_u {rank_bytes} 3)) (then (unreachable)))
   (drop (call $rank_seats))
   (i64.load (i32.add (call $keys_of $seat) (i32.shl $key 3))))

@@ -11,13 +11,13 @@
   (if (i64.ne $mask (i64.const 0)) (then (call $touch_all {dirty} {alone} $mask))))
 
 ;; Set bits in the word at an address, and in those after it up to an end.
-(func $touch_all (param $at i32) (param $end i32) (param $mask i64)
+(func $touch_all (param $at $end i32) (param $mask i64)
   (loop $each
     (i64.store $at (i64.or (i64.load $at) $mask))
     (br_if $each (i32.lt_u (local.tee $at (i32.add $at 8)) $end))))
 
 ;; Invalidate the memoised results that depend on the cell of a place, which a piece entered or left.
-(func $touched_piece (param $cell i32) (param $piece i32)
+(func $touched_piece (param $cell $piece i32)
   (call $touched $cell)
   (call $touch_all (i32.add {dirty} (i32.shl (i32.load (i32.add {owners} (i32.shl $piece 2))) 3)) 0
     (i64.const {own_piece})))
