@@ -90,6 +90,7 @@ def burning(mixes: str, dug: str = "purse", amount: str = "where mine[kind] >= n
     )
 
 
+MANY = f"[{', '.join(map(str, range(20)))}]"
 DISORDERED = ("      3\n      4\n", "      4\n      3\n")
 """Two cards with the greater number first."""
 ENDS = (
@@ -497,6 +498,33 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
         "choose act by seats[0]:\n  go number in 1 .. 3:\n    amount += number\n"
         "    score_all += 1 if number in far(amount) else 2\n",
         rule("far", "(n) -> list of int: n .. n * 5000"),
+        (),
+        "",
+    ),
+    "loops in functions that change what their lists are made of": (
+        "choose act by seats[0]:\n  go number in 0 .. 6:\n"
+        "    row = [cut(number), grown(number), rounds(number), marked(number), passes(number)]\n"
+        "  early number in 1 .. 6:\n    amount = early(number)\n",
+        rule(
+            "cut", "(n) -> int:\n  let m = n\n  for each x in [x for x in 1 .. 9 where x > m]:\n    m += x\n  return m"
+        )
+        + rule("grown", "(n) -> int:\n  let m = n\n  for each x in 1 .. m:\n    m = min(m + 1, 6)\n  return m")
+        + rule(
+            "rounds",
+            "(n) -> int:\n  let a = [x for x in 1 .. n]\n  let m = 0\n  for each x in [x + count(a) for x in a]:\n"
+            "    a = []\n    m += x\n  return m",
+        )
+        + rule(
+            "marked",
+            "(n) -> int:\n  let them = take(n mod 3, seats)\n  let m = 0\n"
+            f"  for each x in [x for x in {MANY} where seats[x mod 2] in them]:\n"
+            "    m += x if seats[0] in them else 100\n    them = [seats[m mod 2]]\n  return m",
+        )
+        + rule("passes", "(n) -> int:\n  let m = n + 3\n  while m > 0 at most m times:\n    m -= 2\n  return m")
+        + rule(
+            "early",
+            "(n) -> int:\n  for each x in [10 div (x - n) for x in 1 .. 5 where x != 4]:\n    return x\n  return 3",
+        ),
         (),
         "",
     ),

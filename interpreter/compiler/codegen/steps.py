@@ -247,16 +247,18 @@ class Steps(DelayedBlocks):
             with self.passing(step.test):
                 self.steps(step.body)
 
-        items = step.items
-        if self.pure or isinstance(items, core.RangeFrom | core.AllSeats):
-            source = self.source(items)
+        items, inside = step.items, list(descendants(step.body))
+        changed = {node.index for node in inside if isinstance(node, core.SetLocal)}
+        is_changed = any(isinstance(node, core.Local) and node.index in changed for node in descendants(items))
+        if not is_changed and (self.pure or isinstance(items, core.RangeFrom | core.AllSeats)):
+            source = self.source(items, stops=any(isinstance(node, core.Returns) for node in inside))
         else:  # those of the list as it is now
             source = self.items_of(self.own(items, items.type), item_type)
         source.each(pass_on)
 
     def _repeat(self, step: core.Repeat) -> None:
         passes = self.var("i64", "passes")
-        limit = self.kept(self.value(step.bound)) if step.bound is not None else None
+        limit = self.var("i64", "limit", self.value(step.bound)) if step.bound is not None else None
         self.set(passes, ops.Constant(0, "i64"))
         with self.repeated("while", ONE) as label:
             self.add(ops.If(ops.negated(self.value(step.test)), (ops.Break(label),)))
