@@ -684,4 +684,4 @@ def test_what_is_no_node_traps(run: Runtime) -> None:
         with pytest.raises(Traps):
             run.call("connected", nodes)
     with pytest.raises(Traps):
-        run.call("distance", good, 1, run.give_list([0, 1, 1]), lengths)  # more than a slot has room for
+        run.call("distance", good, 1, run.give_list([0, 1, 1, 1, 1]), lengths)  # more than a slot has room for
