@@ -570,6 +570,20 @@ LOOPS = {
         f"let a = [250 - x for x in 1 .. 250]\n{FOREVER}a = sorted(z in a by z mod 10, as listed)",
         "",
     ),
+    "a long list in short loops": (
+        "amount = f(amount)",
+        """\
+        f(n) -> int:
+          is: |
+            let a = [x for x in 1 .. 19999]
+            let k = n
+            for each x in 1 .. 19999:
+              for each y in 1 .. 19999:
+                if any(z in 1 .. 250 where 0 - z in a):
+                  k = k + 1
+            return k
+        """,
+    ),
     "parts of a list": (
         f"let a = [x for x in 1 .. 250]\n{FOREVER}if count(rest(rest(a))) < 0:\n      amount = x",
         "",
@@ -751,14 +765,17 @@ def test_decks_maps_and_tables_are_limited(tmp_path: Path) -> None:
         assert re.search(wanted, found), (new[:60], found[:300])
 
 
-def test_many_cards_and_a_large_map_can_be_played_within_the_limits(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "test", ["distance([a], b, town) > amount", "distance(town, a, [a, first(town), last(town)]) > amount"]
+)
+def test_many_cards_and_a_large_map_can_be_played_within_the_limits(test: str, tmp_path: Path) -> None:
     path = write(
         tmp_path,
-        """\
+        f"""\
         move all of deck to pile
         for each a in town:
           for each b in town:
-            if distance([a], b, town) > amount:
+            if {test}:
               amount = distance([a], b, town)
         end game
         """,

@@ -2,8 +2,8 @@
 
 The builder charges each function and each loop. A function keeps its charge only if it calls several others: loops are
 charged anyway, and a chain of calls is no longer than the text. A short loop loses its charge if it contains no loop
-and only a few calls of cheap functions: helpers, functions without loops, or functions that fill memo tables, which are
-charged themselves.
+and only a few calls of cheap functions: functions without loops, or functions that fill memo tables, which are charged
+themselves. A helper may take long over a list.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from interpreter.compiler.ir import ops
-from interpreter.compiler.ir.helpers import helpers
 from interpreter.compiler.passes.context import Context, Functions
 from interpreter.language.walk import descendants, rewritten
 
@@ -30,7 +29,7 @@ number at each step.
 
 def fuel(functions: Functions, context: Context) -> Functions:
     result: dict[str, ops.Function] = {}
-    counts: dict[str, int | None] = {**dict.fromkeys(helpers(), 1), "alloc": 0}
+    counts: dict[str, int | None] = {"alloc": 0}  # it has no loop
 
     def calls_of(name: str) -> int | None:
         """Return the number of calls in one call of a function, itself included; None: many or unknown."""

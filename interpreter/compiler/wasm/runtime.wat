@@ -1076,27 +1076,27 @@
 ;;   4 + 2 n     n rows of n paths, two words each, as `$search` encodes them, and n lengths, one word each
 
 ;; Minimum length of a path from any start to the goal, or none. Starts outside `within` are ignored. Paths within few
-;; nodes are found anew, and need no slot.
+;; nodes are found anew, all from the goal backwards, and need no slot.
 (func $distance (param $starts $goal $within $lengths i32) (result i64)
   (local $rows $at $end $start $way $scratch i32) (local $far $nearest i64)
   (call $check_node $goal)
   (local.set $scratch (call $alloc (i32.shl (global.get $graph_nodes) 1)))
-  (if (i32.or (i32.eqz $within) (i32.gt_u (i32.load $within) 4))
-    (then (local.set $rows (call $rows_of $within $lengths))))
+  (if (i32.and (i32.ne $within 0) (i32.le_u (i32.load $within) 4))
+    (then (call $search $goal $within (global.get $graph_leading) $lengths $scratch))
+    (else (local.set $rows (call $rows_of $within $lengths))))
   (local.set $nearest (i64.const -1))
   (each $at $end $starts
     (local.set $start (i32.load $at))
     (call $check_node $start)
-    (local.set $way $scratch)
-    (if $rows
-      (then (local.set $way (i32.load (i32.add $rows (i32.shl $start 2)))))
-      (else (call $search $start $within (global.get $graph_adjacent) $lengths $scratch)))
-    (if $way
-      (then (local.set $way (i32.add $way (i32.shl $goal 3))))
-      ;; If the graph is undirected, the row of the goal is enough for all starts.
-      (else (local.set $way (if (result i32) (i32.eq (global.get $graph_leading) (global.get $graph_adjacent))
-        (then (i32.add (call $ways_of $rows $goal $within $lengths) (i32.shl $start 3)))
-        (else (i32.add (call $ways_of $rows $start $within $lengths) (i32.shl $goal 3)))))))
+    (local.set $way (i32.add $scratch (i32.shl $start 3)))
+    (if $rows (then
+      (local.set $way (i32.load (i32.add $rows (i32.shl $start 2))))
+      (if $way
+        (then (local.set $way (i32.add $way (i32.shl $goal 3))))
+        ;; If the graph is undirected, the row of the goal is enough for all starts.
+        (else (local.set $way (if (result i32) (i32.eq (global.get $graph_leading) (global.get $graph_adjacent))
+          (then (i32.add (call $ways_of $rows $goal $within $lengths) (i32.shl $start 3)))
+          (else (i32.add (call $ways_of $rows $start $within $lengths) (i32.shl $goal 3)))))))))
     ;; 0 becomes the largest unsigned number.
     (local.set $far (i64.sub (i64.load align=4 $way) (i64.const 1)))
     (local.set $nearest (select $far $nearest (i64.lt_u $far $nearest))))
