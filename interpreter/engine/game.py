@@ -650,7 +650,7 @@ class Game:
     @property
     def round(self) -> int:
         """The number of the round; 0 during the set-up."""
-        number: int = self.state.cells[self.machine.constants.layout.base["round"]]
+        number: int = self.runner.cells(self.state, "round")[0]
         return number
 
     def position(self) -> str:

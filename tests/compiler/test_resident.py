@@ -251,6 +251,18 @@ def test_a_state_that_is_changed_from_outside_comes_out_and_goes_back() -> None:
     assert fast.runner.bailouts == 0
 
 
+def test_the_round_is_read_alone() -> None:
+    """Loops over games ask for it often: other cells are not decoded."""
+    fast, plain = begun("goofspiel", 3, 4)
+    assert plain.decision is not None
+    made((fast, plain), plain.decision.codes[0])
+    decoded = home_of(fast).built.codec._decoded
+    decoded.clear()
+    assert fast.round == plain.round
+    assert list(decoded) == ["round"]
+    assert lives_there(fast)
+
+
 def test_what_was_looked_at_stays_as_it_was() -> None:
     """Lists that somebody has got are not those of the state after the next choice."""
     fast, plain = begun("goofspiel", 3, 4)

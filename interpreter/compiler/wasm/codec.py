@@ -139,11 +139,11 @@ class Codec:
         self._last = data, state.clone()
         return state
 
-    def cells(self, data: bytes) -> list[Value]:
-        """Decode the cells of a state. Unchanged groups of cells reuse their values."""
+    def cells(self, data: bytes, *names: str) -> list[Value]:
+        """Decode some groups of cells of a state, or all. Unchanged ones reuse their values."""
         cells: list[Value] = []
-        for name, place in self.places.items():
-            raw, known = data[place], self._decoded.get(name)
+        for name in names or self.places:
+            raw, known = data[self.places[name]], self._decoded.get(name)
             if known is None or known[0] != raw:
                 words = memoryview(raw).cast("i").tolist()
                 known = self._decoded[name] = raw, self._values_of(name, self.memory.groups[name], words)

@@ -315,10 +315,12 @@ class Runner:
 
     # --- decisions
 
-    def cells(self, state: State) -> Sequence[Value]:
-        """Return the cells. Those of a state that lives in the module are decoded, and it stays there."""
-        home = self._lives(state)
-        return state.cells if home is None else home.built.codec.cells(home.bytes)
+    def cells(self, state: State, *names: str) -> Sequence[Value]:
+        """Return some groups of cells, or all. A state that lives in the module stays there."""
+        home, cells_of = self._lives(state), self.machine.constants.layout.cells
+        if home is not None:
+            return home.built.codec.cells(home.bytes, *names)
+        return [state.cells[cell] for name in names for cell in cells_of(name)] if names else state.cells
 
     def asked(self, state: State) -> Turn:
         """Return the stretch that asks and the seat that decides, or :data:`OVER` or its equal if the game is over."""
