@@ -207,16 +207,14 @@ class Builtins(Cells):
 
         def build(b: Builtins) -> ops.Value:
             bag, capacities = b.kept(b.value(tokens)), b._capacities(rooms, tokens)
-            assert capacities is not None
+            assert capacities is not None  # it reads no more locals than this row
             spaces = b.kept(b.call("spaces", bag, capacities, width))
             with b.when(ops.Load(spaces, WORD) < 0), b.counted(width) as of:
                 fits = b.call("space", bag, b.value(rooms), of, width)
                 b.add(ops.Store(spaces + of * WORD, WORD, b.word(fits)))
             return spaces
 
-        row = None
-        if self._capacities(rooms, tokens) is not None:
-            row = self.row("spaces", (tokens, rooms), width.value, build)
+        row = self.row("spaces", (tokens, rooms), width.value, build) if width.value <= FEW_KINDS else None
         if row is None:
             return self._runtime("space", node)
         return ops.read(row + self.kept(self.value(kind)) * WORD, WORD, "i64")
