@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from statistics import fmean
-from typing import Self
+from typing import NamedTuple, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,7 +22,7 @@ from interpreter.bots.player import Bot
 from interpreter.compare.differences import Comparison, Difference
 from interpreter.compare.variation import renumbered
 from interpreter.engine.citations import Citation
-from interpreter.engine.decision import Decision, Option
+from interpreter.engine.decision import Code, Decision, Named, Option
 from interpreter.engine.game import Game, Ruleset
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.setup import Table
@@ -125,8 +126,34 @@ class _Notes(set[str]):
         return keys
 
 
-_Asked = tuple[str, int, int, Mapping[str, Json]]
-"""A decision as far as both sides must agree: its name, actor, the hash of the names of its options, and context."""
+class _Asked(NamedTuple):
+    """A decision as far as both sides must agree: its actor, context and options, at most :data:`_MOST_OPTIONS`."""
+
+    named: Named
+    actor: int
+    context: Mapping[str, Json]
+    codes: list[Code]
+
+    @classmethod
+    def by(cls, decision: Decision) -> Self:
+        return cls(decision.named, decision.actor, decision.context, [*islice(decision.legal(), _MOST_OPTIONS)])
+
+    @property
+    def options(self) -> dict[str, Option]:
+        """The options by public names."""
+        return {str(option): option for option in map(self.named.option, self.codes)}
+
+    def is_like(self, other: _Asked) -> bool:
+        """Return whether both sides ask the same."""
+        if (self.named.site.ask.name, *self[1:3]) != (other.named.site.ask.name, *other[1:3]):
+            return False
+        same_codes = self.codes == other.codes and self.named.names_like(other.named, self.codes)
+        return same_codes or self.options.keys() == other.options.keys()
+
+    def code_of(self, made: Option) -> Code | None:
+        """Return the code of the option that is called like a choice."""
+        first = [made.code] if made.code in self.codes else []
+        return next((code for code in first + self.codes if str(self.named.option(code)) == str(made)), None)
 
 
 class Line:
@@ -164,6 +191,12 @@ class Line:
             game.apply(choice)
         return game
 
+    def taken_back(self, game: Game, made: int, number: int) -> Game:
+        """Return a game that has ``made`` these choices as it was after a number of them."""
+        if all(game.undo() for _ in range(made - number)):
+            return game
+        return self.replayed(game.ruleset, self.choices[:number])
+
     def at(self, number: int) -> tuple[_Asked | None, int]:
         """Return the decision after a number of choices (None: the game is over), and the round."""
         while len(self._moments) <= number:
@@ -176,30 +209,31 @@ class Line:
 
     def _moment(self) -> tuple[_Asked | None, int]:
         game = self._match.game
-        return _asked(game), game.round
+        return _Asked.by(game.decision) if game.decision is not None else None, game.round
 
 
-def in_step(line: Line, b: Ruleset) -> Steps[tuple[Parting, list[Option]]]:
+def in_step(line: Line, b: Ruleset) -> Steps[tuple[Parting, Game, int]]:
     """Play another ruleset until it diverges, with a step for each choice. Return the divergence, without its cause,
-    and its choices before it.
+    the other game, and its number of choices.
 
     Raises :class:`ValueError` for invalid numbers of players or settings.
     """
-    other = line.replayed(b)
-    choices: list[Option] = []
-    while line.at(len(choices))[0] == _asked(other) and other.decision is not None:
+    other, number = line.replayed(b), 0
+    while (decision := other.decision) is not None:
+        first, second = line.at(number)[0], _Asked.by(decision)
+        if first is None or not first.is_like(second):
+            break
         yield
-        made = line.choice(len(choices))
+        made = line.choice(number)
+        code = second.code_of(made)
         try:
-            other.apply(_options(other.decision).get(str(made), made))
+            other.apply(decision.legal_option(code) if code is not None else made)
         except IllegalMove as refusal:  # not among the compared options
             taken = " ".join(map(str, made.as_dict().values()))
-            number = len(choices) + 1
-            return Parting(line.seed, number, line.at(number)[1], taken, str(refusal)), choices
-        assert other.last_choice is not None
-        choices.append(other.last_choice)
-    told = _difference(line.game(len(choices)), other)
-    return Parting(line.seed, len(choices), line.at(len(choices))[1], *(told or ())), choices
+            return Parting(line.seed, number + 1, line.at(number + 1)[1], taken, str(refusal)), other, number
+        number += 1
+    told = _difference(line.game(number), other)
+    return Parting(line.seed, number, line.at(number)[1], *(told or ())), other, number
 
 
 class LockStep:
@@ -227,59 +261,63 @@ class LockStep:
         for copy in self._watched:
             line.table(copy).runner.plain = True
         self._notes.take()
-        parting, choices = yield from in_step(line, self.b)
+        parting, other, number = yield from in_step(line, self.b)
         if not parting.is_apart:
             return parting
-        return replace(parting, path=(yield from self._cause(line, choices)) if choices else self._first(line))
+        return replace(
+            parting, path=(yield from self._cause(line, other, number)) if number else self._first(line, other)
+        )
 
-    def _first(self, line: Line) -> str:
+    def _first(self, line: Line, other: Game) -> str:
         """Return the first part that the set-up or the first decision exercises in the instrumented copies."""
         self._notes.stops = True
         try:
-            at_once(self._exercised(line, (), 0))
+            at_once(self._exercised(line, other, 0, 0))
         except _Noted as noted:
             return self._paths[str(noted)]
         finally:
             self._notes.stops = False
         return BEGINNING
 
-    def _cause(self, line: Line, choices: Sequence[Option]) -> Steps[str]:
+    def _cause(self, line: Line, other: Game, number: int) -> Steps[str]:
         """Repeat choices in the instrumented copies. Return the first part exercised since the last choice, preferably
         one not exercised before.
 
-        If all parts since then belong to one difference, what came before does not matter: the module repeats it. The
+        If all parts since then belong to one difference, what came before does not matter: games are taken back. The
         choice before the last is made for what is then remembered of the state, as in a whole game.
         """
-        last, before = yield from self._exercised(line, choices, max(0, len(choices) - 2))
+        last, before = yield from self._exercised(line, other, number, max(0, number - 2))
         if last is None or len({self._paths[key] for key in last}) > 1:
-            last, before = yield from self._exercised(line, choices, 0)
+            last, before = yield from self._exercised(line, other, number, 0)
         assert last is not None
         keys = [key for key in last if key not in before] or last
         return self._paths[keys[0]] if keys else BEGINNING
 
-    def _exercised(self, line: Line, choices: Sequence[Option], start: int) -> Steps[tuple[list[str] | None, set[str]]]:
-        """Return the parts exercised since the last choice, and before it, but not before choice number ``start``. The
-        former are unknown (None) if that choice changes nothing, so that results of functions are still remembered."""
+    def _exercised(self, line: Line, other: Game, number: int, start: int) -> Steps[tuple[list[str] | None, set[str]]]:
+        """Return the parts exercised since the last of ``number`` choices, and before it, but not before choice number
+        ``start``. The former are unknown (None) if that choice changes nothing, so that results of functions are still
+        remembered."""
         before: set[str] = set()
         last: list[str] = []
-        for ruleset, copy, made in zip((self.a, self.b), self._watched, (line.choices, choices), strict=True):
-            played = line.replayed(ruleset, made[:start]) if start else None
+        last_of_a = len(line.choices)
+        for copy, played, made in zip(self._watched, (line.game(last_of_a), other), (last_of_a, number), strict=True):
             self._notes.take()
-            if played is None:
+            if not start:
                 game = line.replayed(copy)
             else:
+                played = line.taken_back(played, made, start)
                 cells = played.state.cells[:]
-                state = State(cells[:], renumbered(played.state.frame, ruleset.program, copy.program))
+                state = State(cells[:], renumbered(played.state.frame, played.ruleset.program, copy.program))
                 game = Game(copy, line.table(copy), state, Seeded(line.seed), played.origin)
             windows = [self._notes.take()]
-            for choice in made[start : len(choices)]:
+            for choice in line.choices[start:number]:
                 yield
                 game.apply(choice)
                 windows.append(self._notes.take())
-                if played is not None and len(windows) == 2 and game.state.cells == cells:
+                if start and len(windows) == 2 and game.state.cells == cells:
                     return None, before
             if (decision := game.decision) is not None:
-                _options(decision)
+                decision.options[:_MOST_OPTIONS]
             last += [*windows.pop(), *self._notes.take()]
             before.update(*windows)
         return last, before
@@ -299,17 +337,6 @@ def _citations(ruleset: Ruleset, difference: Difference) -> Iterator[Citation]:
                 yield Citation(section, name, declaration.file, declaration.span, ())
 
 
-def _options(decision: Decision) -> dict[str, Option]:
-    return {str(option): option for option in decision.options[:_MOST_OPTIONS]}
-
-
-def _asked(game: Game) -> _Asked | None:
-    decision = game.decision
-    if decision is None:
-        return None
-    return decision.name, decision.actor, hash(frozenset(_options(decision))), decision.context
-
-
 def _difference(first: Game, second: Game) -> tuple[str, str] | None:
     """Return descriptions of both decisions if they differ."""
     a, b = first.decision, second.decision
@@ -317,7 +344,7 @@ def _difference(first: Game, second: Game) -> tuple[str, str] | None:
         return None
     if a is None or b is None or (a.name, a.actor) != (b.name, b.actor):
         return _prompt(first), _prompt(second)
-    options_a, options_b = _options(a), _options(b)
+    options_a, options_b = _Asked.by(a).options, _Asked.by(b).options
     if options_a.keys() != options_b.keys():
         return _only(first, a, options_a, options_b), _only(second, b, options_b, options_a)
     if a.context != b.context:

@@ -97,7 +97,9 @@ def test_the_last_choices_tell_the_cause_that_whole_games_tell(
     monkeypatch.setattr(LockStep, "_exercised", heard)
     found = [parting_of(lock, seed) for seed in range(seeds)]
     assert any(starts), "no game was cut short"
-    monkeypatch.setattr(LockStep, "_exercised", lambda lock, line, choices, _: exercised(lock, line, choices, 0))
+    monkeypatch.setattr(
+        LockStep, "_exercised", lambda lock, line, other, number, _: exercised(lock, line, other, number, 0)
+    )
     assert found == [parting_of(lock, seed) for seed in range(seeds)]
 
 

@@ -245,22 +245,28 @@ def test_a_state_that_is_changed_from_outside_comes_out_and_goes_back() -> None:
         made((fast, plain), plain.decision.codes[0])
         assert lives_there(fast)
         for game in (fast, plain):
+            assert number % 2 or game.state.frame is not None  # read before the cells, or not at all
             game.state.cells[cell] = 7 + number
         assert fast.digest() == plain.digest()
     assert told(fast) == told(plain)
     assert fast.runner.bailouts == 0
 
 
-def test_the_round_is_read_alone() -> None:
-    """Loops over games ask for it often: other cells are not decoded."""
+def test_the_round_and_the_frame_are_read_alone() -> None:
+    """Loops over games ask for them often: other cells are not decoded."""
     fast, plain = begun("goofspiel", 3, 4)
     assert plain.decision is not None
     made((fast, plain), plain.decision.codes[0])
     decoded = home_of(fast).built.codec._decoded
     decoded.clear()
     assert fast.round == plain.round
+    assert fast.state.frame == plain.state.frame
     assert list(decoded) == ["round"]
     assert lives_there(fast)
+    assert plain.decision is not None
+    made((fast, plain), plain.decision.codes[0])
+    assert lives_there(fast)
+    assert fast.digest() == plain.digest()
 
 
 def test_what_was_looked_at_stays_as_it_was() -> None:

@@ -19,6 +19,8 @@ __all__ = ["Codec", "fitted"]
 
 MOST_STATE, MOST_SEATS = 8 * 1024 * 1024, 64
 """Maximum size of the cells of a state, in bytes, and maximum number of seats."""
+MOST_LOCALS = 4_000
+"""Number of frames whose locals are remembered; then they are forgotten."""
 
 
 class Codec:
@@ -33,8 +35,8 @@ class Codec:
         """The place of each group of cells in the bytes of a state."""
         self._groups: dict[str, tuple[list[Value], bytes]] = {}
         self._decoded: dict[str, tuple[bytes, list[Value]]] = {}
-        self._last: tuple[bytes, State] = b"", State([])
-        """The state that was decoded last, as looking and playing on in turn would decode it again."""
+        self._locals: dict[bytes, tuple[tuple[Value, ...], int]] = {}
+        """Locals of frames, with the local for the result, by the words of the frame."""
 
     # --- values
 
@@ -130,14 +132,7 @@ class Codec:
     def decode(self, data: bytes | memoryview) -> State:
         """Decode a state. Its log is empty."""
         data = bytes(data)
-        last, state = self._last  # at once: other threads may decode
-        if data == last:
-            return state.clone()
-        words = memoryview(data).cast("i")
-        frames = words[(self.memory.frames - STATE) // WORD :].tolist()
-        state = State(self.cells(data), self._frame(frames, words[0]) if words[1] >= 0 else None)
-        self._last = data, state.clone()
-        return state
+        return State(self.cells(data), self.frame(data))
 
     def cells(self, data: bytes, *names: str) -> list[Value]:
         """Decode some groups of cells of a state, or all. Unchanged ones reuse their values."""
@@ -209,22 +204,31 @@ class Codec:
     def _slots(self, index: int) -> tuple[Slot | None, ...]:
         return self.module.frame(self.program.stretches[index].procedure).slots
 
-    def _frame(self, words: Sequence[int], address: int) -> Frame | None:
-        """Return the frame at an address, with the frames below it. ``words`` are those of all frames."""
+    def frame(self, data: bytes) -> Frame | None:
+        """Decode the frame of a state, with the frames below it. Frames of equal words share their locals."""
+        words = memoryview(data).cast("i")
         addresses = []
+        address = words[0] if words[1] >= 0 else 0
         while address:
-            addresses.append(address)
-            address = words[(address - self.memory.frames) // WORD + 2]
+            addresses.append(address - STATE)
+            address = words[addresses[-1] // WORD + 2]
         frame: Frame | None = None
-        for address in reversed(addresses):
-            at = (address - self.memory.frames) // WORD
-            index, into = words[at : at + 2]
+        for at in reversed(addresses):
+            index = words[at // WORD]
             if index >= self.first_special:
                 frame = index, (), frame, -1
                 continue
-            slots = self._slots(index)
-            env = tuple([slot and self.value(words, at + slot.offset // WORD, slot.type) for slot in slots])
-            frame = index, env, frame, next((i for i, slot in enumerate(slots) if slot and slot.offset == into), -1)
+            shape = self.module.frame(self.program.stretches[index].procedure)
+            raw = data[at : at + shape.size]
+            known = self._locals.get(raw)
+            if known is None:
+                own, into = words[at // WORD : (at + shape.size) // WORD].tolist(), words[at // WORD + 1]
+                env = tuple([slot and self.value(own, slot.offset // WORD, slot.type) for slot in shape.slots])
+                place = next((i for i, slot in enumerate(shape.slots) if slot and slot.offset == into), -1)
+                if len(self._locals) >= MOST_LOCALS:
+                    self._locals.clear()
+                known = self._locals[raw] = env, place
+            frame = index, known[0], frame, known[1]
         return frame
 
 

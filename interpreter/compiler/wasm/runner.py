@@ -353,7 +353,7 @@ class Runner:
         home: Resident | None = state.home  # type: ignore[assignment]
         if home is not None and home.heeded == code and not home.fetched:
             return True
-        return bool(self._tried(state, lambda module: module.accepts(*code)))
+        return code in (self._tried(state, lambda module: module.codes()) or ())
 
     # --- policies
 
