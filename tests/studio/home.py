@@ -12,7 +12,7 @@ from interpreter.serve.hall import Hall
 from interpreter.serve.live import Live
 from interpreter.studio.site import application
 from interpreter.studio.workbench import Workbench
-from tests.serve.served import Running
+from tests.serve.served import Running, get, post
 
 T = TypeVar("T")
 
@@ -30,11 +30,11 @@ class Home(Running):
         self.base = self.origin
 
     def get(self, address: str) -> httpx.Response:
-        return httpx.get(f"{self.base}/{address}", timeout=60, follow_redirects=True)
+        return get(f"{self.base}/{address}", timeout=60, follow_redirects=True)
 
     def post(self, address: str, data: dict[str, Any], **headers: str) -> httpx.Response:
         given = {"origin": self.base, **headers}
-        return httpx.post(f"{self.base}/{address}", data=data, headers=given, timeout=60, follow_redirects=True)
+        return post(f"{self.base}/{address}", data=data, headers=given, timeout=60, follow_redirects=True)
 
     def live(self) -> Live:
         """Return the table that began last."""

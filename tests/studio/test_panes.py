@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from interpreter.loading.load import load
-from tests.serve.served import browser, until
+from tests.serve.served import browser, post, until
 from tests.serve.test_browser import serious
 from tests.studio.home import Home
 
@@ -57,7 +57,7 @@ class Studio(Home):
 
     def move(self, ruleset: str, node: str, x: object, y: object) -> httpx.Response:
         address = f"{self.base}/pane/board/move?ruleset={ruleset}"
-        return httpx.post(address, json={"node": node, "x": x, "y": y}, timeout=60)
+        return post(address, json={"node": node, "x": x, "y": y}, timeout=60)
 
 
 @pytest.fixture(scope="module")

@@ -25,6 +25,7 @@ from interpreter.studio import packing
 from interpreter.studio.packing import of_link, packed, unpacked
 from interpreter.studio.site import _first_visit, application
 from interpreter.studio.workbench import Workbench
+from tests.serve.served import get, post
 from tests.studio.home import Home
 from tests.studio.test_workbench import HOSTILE
 
@@ -55,7 +56,7 @@ def clean(home: Home) -> Iterator[None]:
 
 
 def posted(home: Home, address: str, **how: Any) -> httpx.Response:
-    return httpx.post(f"{home.base}/{address}", headers={"origin": home.base}, timeout=60, **how)
+    return post(f"{home.base}/{address}", headers={"origin": home.base}, timeout=60, **how)
 
 
 def saved(home: Home, name: str, text: str, before: str = "") -> httpx.Response:
@@ -73,7 +74,7 @@ def test_the_page_has_no_script_and_no_style_of_its_own(home: Home) -> None:
     assert f'data-nonce="{nonce[1]}"' in page.text
     assert re.findall("<script(?![^>]* src=)|<style| style=| on[a-z]+=", page.text) == []
     assert re.findall(r'(?:src|href|action)="(?:/|\w+:(?!,))', page.text) == []
-    assert httpx.get(home.base, headers={"host": "evil.example"}).status_code == 421
+    assert get(home.base, headers={"host": "evil.example"}).status_code == 421
 
 
 def test_files_are_read_and_saved(home: Home) -> None:
@@ -98,7 +99,7 @@ def test_no_request_names_a_file_outside(home: Home, name: str) -> None:
         archive.writestr(name.replace("\0", "") or "../a", "b: 1")
     is_whole = "\0" not in name and name[-1:] not in "/"  # else a zip has another name, or a folder
     answers = [
-        httpx.get(f"{home.base}/file", params={"name": name}),
+        get(f"{home.base}/file", params={"name": name}),
         saved(home, name, "text"),
         posted(home, "move", data={"name": name, "do": "remove"}),
         posted(home, "upload", files={"zip": zipped.getvalue()}, data={"sure": "1"}) if is_whole else None,
@@ -111,7 +112,7 @@ def test_no_request_names_a_file_outside(home: Home, name: str) -> None:
 
 def test_requests_of_other_sites_and_wrong_ones_are_refused(home: Home) -> None:
     for address in ("save", "move", "new/map", "upload", SESSION):
-        assert httpx.post(f"{home.base}/{address}", headers={"origin": "http://evil.example"}).status_code == 403
+        assert post(f"{home.base}/{address}", headers={"origin": "http://evil.example"}).status_code == 403
     for data in (b"", b"[]", b"\xff", b"name=", b"[" * 100_000):
         assert posted(home, "save", content=data).status_code == 409
     assert posted(home, "save", content=b"x" * (16 * 1024 * 1024 + 1)).status_code == 413
