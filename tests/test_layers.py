@@ -154,6 +154,26 @@ def test_third_parties_stand_where_they_belong() -> None:
     assert wrong == []
 
 
+HOME_ALONE = ("cli/", "bots/command.py", "simulate/throughput.py", "simulate/workers.py", "studio/export.py")
+"""Modules that a browser never runs: commands, programs as bots, many processes that simulate, and what makes
+the static site."""
+FACILITIES = {"ThreadPoolExecutor", "ProcessPoolExecutor", "multiprocessing", "subprocess", "Thread"}
+
+
+def test_only_facilities_starts_threads_and_processes() -> None:
+    wrong = []
+    for path in MODULES:
+        name = _name(path)
+        if name == "base/facilities.py" or name.startswith(HOME_ALONE):
+            continue
+        for node in ast.walk(_tree(path)):
+            if not isinstance(node, ast.Import | ast.ImportFrom):
+                continue
+            names = {alias.name for alias in node.names} | {str(getattr(node, "module", ""))}
+            wrong += [f"{name}:{node.lineno}: {each}" for each in names & FACILITIES]
+    assert wrong == []
+
+
 def test_every_module_says_what_it_is() -> None:
     assert [_name(path) for path in MODULES if not ast.get_docstring(_tree(path))] == []
 

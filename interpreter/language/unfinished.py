@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 from interpreter.base.diagnostics import RefusedError
 from interpreter.base.source import typed
 from interpreter.language import nodes
-from interpreter.language.grammar import DeepError, MisalignedError, Start, grammar
+from interpreter.language.grammar import MAXIMUM_DEPTH, DeepError, MisalignedError, Start, grammar
 
 if TYPE_CHECKING:
     from lark import Tree
@@ -23,7 +23,8 @@ __all__ = ["CURSOR", "finished"]
 
 CURSOR = "cursor__"
 """The name at the cursor."""
-MOST_STACKS = 2_000
+MOST_STACKS, MOST_STATES = 2_000, 8 * MAXIMUM_DEPTH
+"""Stacks that are tried, and states of a stack: a taller one belongs to a tree that is too deep."""
 _ENDS = "$END", "_NL", "_DEDENT", "_INDENT", "COLON", "RPAR", "RSQB", "TO", "FROM", "AS", "IN", "ELSE", "BY", "COMMA"
 _BEGINS = "EQUAL", "SETTLE", "REQUIRE", "NAME", "INT", "FOR", "AT", "ONCE", "TIMES"
 """Terminals that end a construct, and those that can begin the shortest one in its place."""
@@ -66,7 +67,7 @@ def _way_out(state: ParserState[int]) -> list[str] | None:
     first = tuple(state.state_stack)
     waiting: list[tuple[int, int, tuple[int, ...], list[str]]] = [(0, next(order), first, [])]
     seen = {first}
-    while waiting and len(seen) < MOST_STACKS:
+    while waiting and len(first) <= MOST_STATES and len(seen) < MOST_STACKS:
         _, _, stack, fed = heappop(waiting)
         for terminal in filter(table[stack[-1]].__contains__, (*_ENDS, *_BEGINS)):
             then = _after(state, stack, terminal)

@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
-import interpreter
 from interpreter.base import facilities
 from interpreter.base.facilities import Inline, cores, process_pool, thread_pool
-
-PACKAGE = Path(interpreter.__file__).parent
-HOME_ALONE = ("cli/", "bots/command.py", "simulate/throughput.py", "simulate/workers.py", "studio/export.py")
-"""Modules that a browser never runs: commands, programs as bots, many processes that simulate, and what makes
-the static site."""
-FACILITIES = {"ThreadPoolExecutor", "ProcessPoolExecutor", "multiprocessing", "subprocess", "Thread"}
-
-
-def test_only_facilities_starts_threads_and_processes() -> None:
-    wrong = []
-    for path in PACKAGE.rglob("*.py"):
-        name = path.relative_to(PACKAGE).as_posix()
-        if name == "base/facilities.py" or name.startswith(HOME_ALONE):
-            continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.Import | ast.ImportFrom):
-                continue
-            names = {alias.name for alias in node.names} | {str(getattr(node, "module", ""))}
-            wrong += [f"{name}:{node.lineno}: {each}" for each in names & FACILITIES]
-    assert wrong == []
 
 
 @pytest.mark.fresh

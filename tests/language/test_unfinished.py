@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 from interpreter.base.source import Excerpt
-from interpreter.language import nodes
+from interpreter.language import nodes, unfinished
 from interpreter.language.check_quietly import check_quietly
 from interpreter.language.grammar import Start
 from interpreter.language.parse import parse_as
@@ -107,4 +107,11 @@ def next_at(text: Excerpt, offset: int) -> int:
 def test_an_error_before_the_cursor_finishes_nothing() -> None:
     assert finished("procedure", "let = 3\nlet b = ") is None
     assert finished("expression", "a ") is None  # no name can follow
+
+
+def test_a_tree_that_is_too_deep_is_not_finished(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To look for an end among thousands of states would take seconds."""
+    assert finished("expression", "(" * 140) is not None
+    assert finished("expression", "f(a + g(b, not (c == 1 or [d * " * 13) is not None
+    monkeypatch.setattr(unfinished, "_after", None)
     assert finished("expression", "(" * 4000) is None

@@ -23,14 +23,14 @@ MODULES = ("test_builtins.py", "test_resident.py")
 @pytest.fixture(scope="module")
 def node(tmp_path_factory: pytest.TempPathFactory, pyodide: Path) -> Any:
     """A function that runs a program under Pyodide and returns what it prints."""
-    folder = tmp_path_factory.mktemp("packages")
+    folder, bytecode = tmp_path_factory.mktemp("packages"), tmp_path_factory.mktemp("bytecode")
     for wheel in pyodide.glob("*.whl"):
         shutil.unpack_archive(wheel, folder, "zip")
     shutil.copy(persistent.__file__, folder / "rpds.py")
     site = Path(pytest.__file__).parents[1]
 
     def run(program: str, *arguments: str) -> str:
-        places = [pyodide, HERE / program, ROOT, folder, site]
+        places = [pyodide, HERE / program, bytecode, ROOT, folder, site]
         command = ["node", str(HERE / "run.mjs"), *map(str, places), "--", *arguments]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
