@@ -12,7 +12,7 @@ from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.engine.cache import request_for
 from interpreter.engine.game import Ruleset
-from interpreter.reading.dependencies import looked_at, noted
+from interpreter.reading.dependencies import at_one_moment, looked_at, noted
 
 if TYPE_CHECKING:  # imported where needed: a ruleset from the cache uses neither readers nor checker
     from interpreter.base.source import Span
@@ -59,6 +59,7 @@ def elsewhere(name: str | Path) -> Path | None:
     return document.address if document is not None and shelf.ahead else None
 
 
+@at_one_moment()
 def _load(name: str | Path, overlays: tuple[str, ...], shelf: Shelf | None) -> Ruleset:
     shelf, document, diagnostics = find(name, shelf)
     if document is None:
@@ -82,6 +83,7 @@ def load_to_look(
         return load_document(document, tuple(overlays), shelf, diagnostics, laws=False), error.diagnostics
 
 
+@at_one_moment()
 def load_document(
     document: Document,
     overlays: tuple[str, ...],
