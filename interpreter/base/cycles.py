@@ -11,7 +11,7 @@ __all__ = ["no_search", "search_rarely"]
 
 def search_rarely() -> None:
     """Run the collector only after many allocations: rulesets are large and stay in memory."""
-    gc.set_threshold(50_000, 20, 10)
+    gc.set_threshold(200_000, 20, 10)
 
 
 @contextmanager

@@ -55,7 +55,6 @@ class Drawn(NamedTuple):
     shift: Point
 
 
-@lru_cache(8)
 def drawn(picture: Picture, *, titled: bool = True) -> str:
     """Return the whole picture as SVG."""
     return drawn_on(picture, titled=titled).svg
@@ -75,6 +74,7 @@ def on_node(plan: Plan, node: int, spot: Spot, symbols: Symbols) -> Iterator[str
         yield from _heaps(slot.heaps, at + 1j * plan.size * SLOT * bool(slot.piece), plan.size * SLOT, symbols)
 
 
+@lru_cache(60)
 def drawn_on(picture: Picture, *, titled: bool = True) -> Drawn:
     """Draw the picture, with or without title."""
     plan, (under, over) = arranged(picture), _ground(without_pieces(picture))

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from interpreter.drawing.colours import SEATS, card_colours, colours_for, member_colour, members_of, own_colour
 from interpreter.engine.game import Game, Ruleset
-from interpreter.engine.setup import default_settings
+from interpreter.engine.setup import Table, default_settings
 from interpreter.engine.views import measured
 from interpreter.hidden.sight import Unseen
 from interpreter.kernel.state import State, Value
 from interpreter.language.directed_links import Way, ways_of
 from interpreter.language.model import GraphDecl, Model, Phrase
 from interpreter.language.types import NONE, SEAT, CardType, KindType, Type, item_type, name_of
-from interpreter.language.walk import is_printed
+from interpreter.lowering.effect_analysis import Reader
+from interpreter.lowering.lower import Program
+from interpreter.plain.machine import Machine
 
 __all__ = [
     "SHAPES",
@@ -33,6 +37,8 @@ __all__ = [
     "without_pieces",
 ]
 
+_LAST: WeakKeyDictionary[Machine, tuple[list[str], list[Value], Picture]] = WeakKeyDictionary()
+"""The last picture of each machine, after the groups of cells that it depends on, and their values."""
 SHAPES = ("circle", "square", "diamond", "hexagon")
 
 
@@ -115,20 +121,37 @@ def unplayed(ruleset: Ruleset, players: int | None = None, settings: Mapping[str
     :meth:`Ruleset.settings` returns them."""
     players = players or ruleset.players.usual
     ruleset = ruleset.for_players(players)
-    return Game.seated(
-        ruleset, ruleset.table(players, {**default_settings(ruleset.model), **(settings or {})}), 0, None
-    )
+    table = ruleset.table(players, {**default_settings(ruleset.model), **(settings or {})})
+    return Game.seated(ruleset, table, 0, None)
 
 
 def picture_of(game: Game, player: int | None = None) -> Picture:
     """Return the picture of a game's current state, as a player may see it: what depends on hidden information is left
     out. Raises ``ValueError`` if its ruleset has no graph."""
-    state = game.table.sight.seen_by(game.state, player)
-    graph = measured(game.table, state)
+    table, title, state = game.table, game.ruleset.title, game.table.sight.seen_by(game.state, player)
+    graph, cells_of = measured(table, state), table.machine.constants.layout.cells
     if graph is None or not graph.nodes:
         raise ValueError(f"`{game.ruleset.id}` has no graph to draw")
-    game.machine.meter.refill()
-    looks = _Looks(game, state)
+    groups, before, picture = _LAST.get(table.machine) or (_groups_shown(table.program, graph.dealt), [], None)
+    shown = [title, *(state.cells[cell] for name in groups for cell in cells_of(name))]
+    with suppress(Unseen):  # a hidden value equals no other
+        if picture is not None and shown == before:
+            return picture
+    picture = _made(title, table, state, graph)
+    _LAST[table.machine] = groups, shown, picture
+    return picture
+
+
+def _groups_shown(program: Program, dealt: str | None) -> list[str]:
+    """Return the groups of cells that a picture depends on: those that looks read, and cards ``dealt`` to links."""
+    reads = Reader(program).reads(tuple(look.trees for look in _looks(program.model).values()), ())
+    return [*reads, *([dealt] if dealt is not None else [])]
+
+
+def _made(title: str, table: Table, state: State, graph: GraphDecl) -> Picture:
+    """Return the picture of a state as somebody sees it."""
+    table.machine.meter.refill()
+    looks = _Looks(table, state)
     nodes, links, places = range(len(graph.nodes)), range(len(graph.links)), range(len(graph.places))
     node_colours = looks.colours("node", nodes)
     link_colours = looks.colours("link", links, node_colours)
@@ -154,7 +177,7 @@ def picture_of(game: Game, player: int | None = None) -> Picture:
         )
         for node in nodes
     )
-    grid = game.ruleset.model.grid
+    grid = table.model.grid
     has_lengths = not grid and (graph.length is not None or graph.measure is not None)
     ties = []
     for link, (way, *back) in enumerate(_ways(graph)):
@@ -165,9 +188,7 @@ def picture_of(game: Game, player: int | None = None) -> Picture:
             if label or colour or not back or not graph.links[link].back:  # or else the fields only touch
                 ties.append(Tie(way.start, way.end, way.length, label, colour, one_way=not back))
     legend = {**looks.tokens(), **node_colours, **link_colours, **place_colours}
-    return Picture(
-        game.ruleset.title, spots, tuple(ties), tuple(legend.items()), looks.owners(), tuple(shapes.items()), grid
-    )
+    return Picture(title, spots, tuple(ties), tuple(legend.items()), looks.owners(), tuple(shapes.items()), grid)
 
 
 def without_pieces(picture: Picture) -> Picture:
@@ -187,12 +208,6 @@ def _looks(model: Model) -> dict[str, Phrase]:
 
 
 @lru_cache(maxsize=64)
-def _printed(model: Model) -> dict[str, dict[int, str | None]]:
-    """Return caches for the texts of looks that do not depend on the state."""
-    return {name: {} for name, look in _looks(model).items() if is_printed(look.parts)}
-
-
-@lru_cache(maxsize=64)
 def _ways(graph: GraphDecl) -> list[list[Way]]:
     ways: list[list[Way]] = [[] for _ in graph.links]
     for way in ways_of(graph):
@@ -203,11 +218,10 @@ def _ways(graph: GraphDecl) -> list[list[Way]]:
 class _Looks:
     """Evaluates the expressions of a ruleset's `picture` on a game."""
 
-    def __init__(self, game: Game, state: State) -> None:
-        self._game, self._state = game, state
-        self._looks = _looks(game.ruleset.model)
-        self._printed = _printed(game.ruleset.model)
-        ready = game.machine.expressions.closure
+    def __init__(self, table: Table, state: State) -> None:
+        self._state, self._model, self._names = state, table.model, table.names
+        self._looks = _looks(table.model)
+        ready = table.machine.expressions.closure
         self._ready = {name: [ready(tree) for tree in look.trees] for name, look in self._looks.items()}
         self._owners: dict[int, tuple[Piece, str]] = {}
         self._heaps: dict[int, Heap] = {}
@@ -231,18 +245,11 @@ class _Looks:
 
     def text(self, name: str, of: int) -> str | None:
         """Return the text of a look; None if it has none."""
-        if (texts := self._printed.get(name)) is None:
-            return self._text(name, of) if name in self._looks else None
-        if of not in texts:
-            texts[of] = self._text(name, of)
-        return texts[of]
-
-    def _text(self, name: str, of: int) -> str | None:
         values = self._values(name, of)
         if values is None or (self._looks[name].value is not None and values[0] is None):
             return None
-        look, names = self._looks[name], self._game.table.names
-        words = iter([names.text(value, tree.type) for value, tree in zip(values, look.trees, strict=True)])
+        look = self._looks[name]
+        words = iter([self._names.text(value, tree.type) for value, tree in zip(values, look.trees, strict=True)])
         return "".join(part if isinstance(part, str) else next(words) for part in look.parts)
 
     def label(self, name: str, of: int, otherwise: str) -> str:
@@ -254,7 +261,7 @@ class _Looks:
     def colours(self, group: str, all_: range, known: dict[str, str] | None = None) -> dict[str, str]:
         """Return a colour for each value of a colour look, in the order of the values."""
         known, words = known or {}, self._words(f"{group}.colour", all_)
-        assigned, model = colours_for([*known, *words]), self._game.ruleset.model
+        assigned, model = colours_for([*known, *words]), self._model
         return {
             word: known.get(word) or own_colour(model, type_, value) or assigned[word]
             for word, (value, type_) in words.items()
@@ -272,7 +279,7 @@ class _Looks:
         values = sorted(
             {pair for of in all_ if (pair := self._typed(name, of))[0] is not None}, key=lambda pair: pair[0]
         )
-        return {self._game.table.names.text(*pair): pair for pair in values}
+        return {self._names.text(*pair): pair for pair in values}
 
     def _typed(self, name: str, of: int) -> tuple[Value, Type]:
         look = self._looks.get(name)
@@ -281,7 +288,7 @@ class _Looks:
     def share(self, name: str, of: int) -> float | None:
         """Return a member of a kind as a share of a turn; None if there is none."""
         value, type_ = self._typed(name, of)
-        return None if value is None else int(value) / len(self._game.ruleset.model.members(name_of(type_)))
+        return None if value is None else int(value) / len(self._model.members(name_of(type_)))
 
     def laid(self, node: int) -> Laid | None:
         """Return the card that lies on a node, with the look of its face."""
@@ -290,7 +297,7 @@ class _Looks:
             card = next(iter(card), None)
         if card is None:
             return None
-        model, names = self._game.ruleset.model, self._game.table.names
+        model, names = self._model, self._names
         kind = model.cards[card].kind
         words, turn = names.text(card, CardType(kind)), self.text(f"{kind} turn", card)
         colours = tuple(card_colours(model, card, members_of(*self._typed(f"{kind} colour", card))))
@@ -302,10 +309,10 @@ class _Looks:
         bag, type_ = self._typed(name, of)
         if not bag:
             return
-        kind, model = KindType(name_of(type_)), self._game.ruleset.model
+        kind, model = KindType(name_of(type_)), self._model
         for member, number in enumerate(bag):
             if number:
-                words = self._game.table.names.text(member, kind)
+                words = self._names.text(member, kind)
                 heap = self._heaps[member] = Heap(number, member_colour(model, kind.name, member), words)
                 yield heap
 
@@ -317,7 +324,7 @@ class _Looks:
         value = self._value("place.piece", place)
         if value is None:
             return None
-        model, names = self._game.ruleset.model, self._game.table.names
+        model, names = self._model, self._names
         owner, shape = divmod(value, len(model.pieces))
         piece = Piece(SEATS[owner % len(SEATS)], str(owner + 1), shape)
         words = names.text(owner, SEAT)

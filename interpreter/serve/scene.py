@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from interpreter.base.lazy import Lazy
 from interpreter.base.plurals import titled
-from interpreter.drawing.board import Drawn, card_in, drawn_on, on_node
+from interpreter.drawing.board import card_in, drawn_on, on_node
 from interpreter.drawing.colours import SEATS, card_colours, colours_for, darker, ink_on, member_colour, members_of
 from interpreter.drawing.fields import Field, field_of
 from interpreter.drawing.picture import Laid, Picture, picture_of, unplayed, without_pieces
@@ -61,12 +61,6 @@ MOST_NUMBERS = 30
 """Most numbers of a scale that are shown although nothing stands there."""
 HIDDEN: Data = {"k": "text", "text": "…"}
 NOTHING: Data = {"k": "text", "text": "–"}
-
-
-@lru_cache(60)
-def _drawn(board: Picture) -> Drawn:
-    """Draw a board without pieces."""
-    return drawn_on(board, titled=False)
 
 
 @lru_cache(60)
@@ -465,7 +459,7 @@ class Scene:
         picture = replace(picture, title=self.live.ruleset.title_in(self.language), legend=legend)
         bare = without_pieces(picture)  # in full colour, so that all tables share it
         bare = replace(bare, spots=tuple(replace(spot, pale=False) for spot in bare.spots))
-        drawn, nodes, about, symbols = _drawn(bare), [], _about(bare), Symbols()
+        drawn, nodes, about, symbols = drawn_on(bare, titled=False), [], _about(bare), Symbols()
         plan = drawn.plan
         for number, spot in enumerate(picture.spots):
             marked = self._mark(Thing(NODE, number))

@@ -183,8 +183,7 @@ class Examiner:
     def _memory(self, player: int) -> Memory:
         """Return a player's knowledge of hidden cards."""
         if player not in self._memories:
-            table = self.game.table
-            self._memories[player] = Memory(table.sight, table.first, self.game.state, player)
+            self._memories[player] = Memory(self.game.table.sight, self.game.table.first, self.game.state, player)
         self._memories[player].learn(self.game.state)
         return self._memories[player]
 

@@ -137,6 +137,19 @@ def test_a_picture_is_the_same_each_time() -> None:
     assert drawn(picture_of(unplayed(ruleset))) == drawn(picture_of(unplayed(ruleset)))
 
 
+def test_a_picture_follows_the_game_and_is_shared_while_nothing_on_it_changes() -> None:
+    game = interpreter.load(CASES / "building" / "isles.yaml").new_game(2, seed=1)
+    places, numbers = game.machine.constants.layout.cells("piece"), set[int]()
+    while game.decision is not None and len(game.choices) < 30:
+        shown = picture_of(game, 0)
+        assert picture_of(game.clone(), 1) is shown
+        pieces = [slot.piece for spot in shown.spots for slot in spot.slots if slot.piece is not None]
+        assert len(pieces) == sum(game.state.cells[place] is not None for place in places)
+        numbers.add(len(pieces))
+        game.apply(next(iter(game.decision.options)))
+    assert len(numbers) > 2
+
+
 # --- other families
 
 
