@@ -7,11 +7,10 @@ was exercised since the decision before.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from statistics import fmean
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -126,6 +125,9 @@ class _Notes(set[str]):
         return keys
 
 
+Choice: TypeAlias = Option | Mapping[str, Json]
+
+
 class _Asked(NamedTuple):
     """A decision as far as both sides must agree: its actor, context and options, at most :data:`_MOST_OPTIONS`."""
 
@@ -136,19 +138,24 @@ class _Asked(NamedTuple):
 
     @classmethod
     def by(cls, decision: Decision) -> Self:
-        return cls(decision.named, decision.actor, decision.context, [*islice(decision.legal(), _MOST_OPTIONS)])
+        return cls(decision.named, decision.actor, decision.context, decision.codes[:_MOST_OPTIONS])
 
     @property
     def options(self) -> dict[str, Option]:
         """The options by public names."""
         return {str(option): option for option in map(self.named.option, self.codes)}
 
-    def is_like(self, other: _Asked) -> bool:
-        """Return whether both sides ask the same."""
+    def is_like(self, other: _Asked, known: defaultdict[tuple[Named, Named], set[Code]]) -> bool:
+        """Return whether both sides ask the same. ``known`` are codes of options that are called the same there."""
         if (self.named.site.ask.name, *self[1:3]) != (other.named.site.ask.name, *other[1:3]):
             return False
-        same_codes = self.codes == other.codes and self.named.names_like(other.named, self.codes)
-        return same_codes or self.options.keys() == other.options.keys()
+        if self.codes == other.codes:
+            alike = known[self.named, other.named]
+            new = [pair for pair in zip(self.codes, other.codes, strict=True) if pair[0] not in alike]
+            if all(str(self.named.option(a)) == str(other.named.option(b)) for a, b in new):
+                alike.update(a for a, _ in new)
+                return True
+        return self.options.keys() == other.options.keys()
 
     def code_of(self, made: Option) -> Code | None:
         """Return the code of the option that is called like a choice."""
@@ -183,7 +190,7 @@ class Line:
         """Return the table of a ruleset for these bots and settings."""
         return ruleset.table(len(self.bots), ruleset.settings(own_settings(ruleset, self.settings)))
 
-    def replayed(self, ruleset: Ruleset, choices: Iterable[Option] = ()) -> Game:
+    def replayed(self, ruleset: Ruleset, choices: Iterable[Choice] = ()) -> Game:
         """Return a game of a ruleset with the same seed after these choices. Raises :class:`ValueError` for invalid
         numbers of players or settings."""
         game = ruleset.new_game(len(self.bots), self.seed, own_settings(ruleset, self.settings))
@@ -191,11 +198,9 @@ class Line:
             game.apply(choice)
         return game
 
-    def taken_back(self, game: Game, made: int, number: int) -> Game:
-        """Return a game that has ``made`` these choices as it was after a number of them."""
-        if all(game.undo() for _ in range(made - number)):
-            return game
-        return self.replayed(game.ruleset, self.choices[:number])
+    def taken_back(self, game: Game, made: Sequence[Choice], number: int) -> Game:
+        """Return a game in which these choices were made as it was after a number of them."""
+        return game if all(game.undo() for _ in made[number:]) else self.replayed(game.ruleset, made[:number])
 
     def at(self, number: int) -> tuple[_Asked | None, int]:
         """Return the decision after a number of choices (None: the game is over), and the round."""
@@ -212,16 +217,17 @@ class Line:
         return _Asked.by(game.decision) if game.decision is not None else None, game.round
 
 
-def in_step(line: Line, b: Ruleset) -> Steps[tuple[Parting, Game, int]]:
+def in_step(line: Line, b: Ruleset) -> Steps[tuple[Parting, Game]]:
     """Play another ruleset until it diverges, with a step for each choice. Return the divergence, without its cause,
-    the other game, and its number of choices.
+    and the other game.
 
     Raises :class:`ValueError` for invalid numbers of players or settings.
     """
     other, number = line.replayed(b), 0
+    known = defaultdict[tuple[Named, Named], set[Code]](set)
     while (decision := other.decision) is not None:
         first, second = line.at(number)[0], _Asked.by(decision)
-        if first is None or not first.is_like(second):
+        if first is None or not first.is_like(second, known):
             break
         yield
         made = line.choice(number)
@@ -230,10 +236,10 @@ def in_step(line: Line, b: Ruleset) -> Steps[tuple[Parting, Game, int]]:
             other.apply(decision.legal_option(code) if code is not None else made)
         except IllegalMove as refusal:  # not among the compared options
             taken = " ".join(map(str, made.as_dict().values()))
-            return Parting(line.seed, number + 1, line.at(number + 1)[1], taken, str(refusal)), other, number
+            return Parting(line.seed, number + 1, line.at(number + 1)[1], taken, str(refusal)), other
         number += 1
     told = _difference(line.game(number), other)
-    return Parting(line.seed, number, line.at(number)[1], *(told or ())), other, number
+    return Parting(line.seed, number, line.at(number)[1], *(told or ())), other
 
 
 class LockStep:
@@ -261,46 +267,48 @@ class LockStep:
         for copy in self._watched:
             line.table(copy).runner.plain = True
         self._notes.take()
-        parting, other, number = yield from in_step(line, self.b)
+        parting, other = yield from in_step(line, self.b)
         if not parting.is_apart:
             return parting
         return replace(
-            parting, path=(yield from self._cause(line, other, number)) if number else self._first(line, other)
+            parting, path=(yield from self._cause(line, other)) if other.last_choice else self._first(line, other)
         )
 
     def _first(self, line: Line, other: Game) -> str:
         """Return the first part that the set-up or the first decision exercises in the instrumented copies."""
         self._notes.stops = True
         try:
-            at_once(self._exercised(line, other, 0, 0))
+            at_once(self._exercised(line, other, (), 0))
         except _Noted as noted:
             return self._paths[str(noted)]
         finally:
             self._notes.stops = False
         return BEGINNING
 
-    def _cause(self, line: Line, other: Game, number: int) -> Steps[str]:
+    def _cause(self, line: Line, other: Game) -> Steps[str]:
         """Repeat choices in the instrumented copies. Return the first part exercised since the last choice, preferably
         one not exercised before.
 
         If all parts since then belong to one difference, what came before does not matter: games are taken back. The
         choice before the last is made for what is then remembered of the state, as in a whole game.
         """
-        last, before = yield from self._exercised(line, other, number, max(0, number - 2))
+        choices = [choice for _, choice in other.choices]
+        last, before = yield from self._exercised(line, other, choices, max(0, len(choices) - 2))
         if last is None or len({self._paths[key] for key in last}) > 1:
-            last, before = yield from self._exercised(line, other, number, 0)
+            last, before = yield from self._exercised(line, other, choices, 0)
         assert last is not None
         keys = [key for key in last if key not in before] or last
         return self._paths[keys[0]] if keys else BEGINNING
 
-    def _exercised(self, line: Line, other: Game, number: int, start: int) -> Steps[tuple[list[str] | None, set[str]]]:
-        """Return the parts exercised since the last of ``number`` choices, and before it, but not before choice number
-        ``start``. The former are unknown (None) if that choice changes nothing, so that results of functions are still
-        remembered."""
+    def _exercised(
+        self, line: Line, other: Game, choices: Sequence[Choice], start: int
+    ) -> Steps[tuple[list[str] | None, set[str]]]:
+        """Return the parts exercised since the last choice, and before it, but not before choice number ``start``. The
+        former are unknown (None) if that choice changes nothing, so that results of functions are still remembered."""
         before: set[str] = set()
         last: list[str] = []
-        last_of_a = len(line.choices)
-        for copy, played, made in zip(self._watched, (line.game(last_of_a), other), (last_of_a, number), strict=True):
+        games = line.game(len(line.choices)), other
+        for copy, played, made in zip(self._watched, games, (line.choices, choices), strict=True):
             self._notes.take()
             if not start:
                 game = line.replayed(copy)
@@ -310,14 +318,14 @@ class LockStep:
                 state = State(cells[:], renumbered(played.state.frame, played.ruleset.program, copy.program))
                 game = Game(copy, line.table(copy), state, Seeded(line.seed), played.origin)
             windows = [self._notes.take()]
-            for choice in line.choices[start:number]:
+            for choice in made[start : len(choices)]:
                 yield
                 game.apply(choice)
                 windows.append(self._notes.take())
                 if start and len(windows) == 2 and game.state.cells == cells:
                     return None, before
             if (decision := game.decision) is not None:
-                decision.options[:_MOST_OPTIONS]
+                _ = decision.codes
             last += [*windows.pop(), *self._notes.take()]
             before.update(*windows)
         return last, before

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import overload
-from weakref import WeakKeyDictionary
 
 from interpreter.base.plain_data import Json
 from interpreter.compiler.wasm.turn import Turn
@@ -71,14 +70,13 @@ class Named:
     ``seat`` is the local that holds the seat that decides, if there is one.
     """
 
-    __slots__ = ("__weakref__", "_alike", "index", "machine", "names", "options", "runner", "seat", "site")
+    __slots__ = ("index", "machine", "names", "options", "runner", "seat", "site")
 
     def __init__(self, table: Table, index: int) -> None:
         self.machine, self.runner, self.index, self.names = table.machine, table.runner, index, table.names
         self.site: AskSite = table.machine.asks[index]
         seat = self.site.ask.seat
         self.options: dict[Code, Option] = {}
-        self._alike: WeakKeyDictionary[Named, set[Code]] = WeakKeyDictionary()
         self.seat = seat.index if type(seat) is core.Local else None
 
     def option(self, code: Code) -> Option:
@@ -95,15 +93,6 @@ class Named:
             self.options.clear()
         new = self.options[code] = Option(option.name, public, code, option if named else None)
         return new
-
-    def names_like(self, other: Named, codes: Iterable[Code]) -> bool:
-        """Return whether options with these codes have the same public names in another decision."""
-        known = self._alike.setdefault(other, set())
-        new = set(codes) - known
-        if any(str(self.option(code)) != str(other.option(code)) for code in new):
-            return False
-        known |= new
-        return True
 
     def _is_named(self, value: Value, type_: Type) -> bool:
         """Return whether a public name identifies the value: cards without a key and copies of a card share theirs."""
@@ -214,7 +203,7 @@ class Decision:
     def frame(self) -> Frame:
         """Frame of the rule that asks."""
         if self.at is None:
-            self.at = self.state.frame
+            self.at = self.named.runner.frame(self.state)
         assert self.at is not None
         return self.at
 

@@ -62,7 +62,7 @@ class Home(Protocol):
         ...
 
     def fetch(self, state: State, name: str) -> None:
-        """Load an attribute of the state: the cells, the frame, or the log with both."""
+        """Load an attribute of the state: cells and frame, or the log with them."""
         ...
 
     def copy(self, state: State, copy: State) -> bool:
@@ -135,18 +135,35 @@ class State:
         return [i for i, (a, b) in enumerate(zip(self.cells, other.cells, strict=True)) if a != b]
 
 
+class _Fetched:
+    """Descriptor of an attribute that is fetched from the state's home on first access."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._slot = name, vars(State)[name]
+
+    def __get__(self, state: State, _: type[State]) -> object:
+        try:
+            return self._slot.__get__(state)
+        except AttributeError:
+            assert state.home is not None
+            state.home.fetch(state, self._name)
+            return self._slot.__get__(state)
+
+    def __set__(self, state: State, value: object) -> None:
+        self._slot.__set__(state, value)
+
+    def __delete__(self, state: State) -> None:
+        self._slot.__delete__(state)
+
+
 class _Away(State):
     """State that lives in a home. A separate class, so that states in lists are read without indirection."""
 
     __slots__ = ()
 
-    def __getattr__(self, name: str) -> Value:
-        """Fetch the cells, the frame or the log on first access."""
-        if name not in ("cells", "frame", "log"):
-            raise AttributeError(name)
-        assert self.home is not None
-        self.home.fetch(self, name)
-        return getattr(self, name)
+    cells: Value = _Fetched("cells")
+    frame: Value = _Fetched("frame")
+    log: Value = _Fetched("log")
 
     def clone(self) -> State:
         copy = _new(_Away)

@@ -65,9 +65,11 @@ def _way_out(state: ParserState[int]) -> list[str] | None:
     table = state.parse_conf.parse_table.states
     order = count()
     first = tuple(state.state_stack)
+    if len(first) > MOST_STATES:
+        return None
     waiting: list[tuple[int, int, tuple[int, ...], list[str]]] = [(0, next(order), first, [])]
     seen = {first}
-    while waiting and len(first) <= MOST_STATES and len(seen) < MOST_STACKS:
+    while waiting and len(seen) < MOST_STACKS:
         _, _, stack, fed = heappop(waiting)
         for terminal in filter(table[stack[-1]].__contains__, (*_ENDS, *_BEGINS)):
             then = _after(state, stack, terminal)

@@ -38,6 +38,7 @@ from interpreter.simulate.simulation import Row, finished, simulate
 from interpreter.simulate.workers import processes, shared
 from tests.pages.reading import Read
 from tests.play.toy import ROOT, changed
+from tests.small import FAMILY, loaded, write
 
 BOTS = [RandomBot(), RandomBot()]
 
@@ -98,9 +99,44 @@ def test_the_last_choices_tell_the_cause_that_whole_games_tell(
     found = [parting_of(lock, seed) for seed in range(seeds)]
     assert any(starts), "no game was cut short"
     monkeypatch.setattr(
-        LockStep, "_exercised", lambda lock, line, other, number, _: exercised(lock, line, other, number, 0)
+        LockStep, "_exercised", lambda lock, line, other, choices, _: exercised(lock, line, other, choices, 0)
     )
     assert found == [parting_of(lock, seed) for seed in range(seeds)]
+
+
+def test_options_of_equal_codes_can_have_other_names(tmp_path: Path) -> None:
+    old = "            wait if left() > largest():\n              note took(who, 0)\n"
+    new = old + "            skip flag in [{}]:\n              note took(who, 0)\n"
+    numbers, answers = (other(tmp_path / of, old, new.format(of)) for of in ("0, 1", "no, yes"))
+    found = parting_of(LockStep(differences(Compared(numbers), Compared(answers)), BOTS), 1)
+    assert (found.choices, found.path) == (0, "rules.pulling")
+    assert "flag=0" in found.a
+    assert "flag=False" in found.b
+
+
+def test_each_side_repeats_its_own_choices(tmp_path: Path) -> None:
+    """Cards are called by numbers on one side, and by equal texts on the other."""
+    numbers, deck = FAMILY.replace("by number", "kept").replace('says: "{number}"', 'says: "x"'), "number: int"
+    before, after = (
+        "number\n      1\n      2\n      3\n      4",
+        "number | worth\n      1 | 1\n      2 | 2\n      3 | 3\n      4 | 4",
+    )
+    assert deck in numbers
+    assert before in numbers
+    texts = numbers.replace(deck, "number: text, worth: int").replace(before, after)
+    act = """for each turn who in seats:
+  choose go by who:
+    draw it in deck where it.{0} < 9:
+      amount = amount + 3
+    other x in [1, 2] where x < {1}:
+      amount = amount + 1
+if amount > 40:
+  end game"""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    a = loaded(write(tmp_path / "a", act.format("number", "9"), "", family=numbers))
+    b = loaded(write(tmp_path / "b", act.format("worth", "(9 if amount < 20 else 2)"), "", family=texts))
+    assert parting_of(LockStep(differences(Compared(a), Compared(b)), BOTS), 1).path == "rules.act"
 
 
 def test_what_lies_there_at_first_is_no_rule(tmp_path: Path) -> None:

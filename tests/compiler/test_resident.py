@@ -260,10 +260,11 @@ def test_the_round_and_the_frame_are_read_alone() -> None:
     decoded = home_of(fast).built.codec._decoded
     decoded.clear()
     assert fast.round == plain.round
-    assert fast.state.frame == plain.state.frame
+    assert fast.decision is not None
+    assert plain.decision is not None
+    assert fast.decision.frame == plain.decision.frame
     assert list(decoded) == ["round"]
     assert lives_there(fast)
-    assert plain.decision is not None
     made((fast, plain), plain.decision.codes[0])
     assert lives_there(fast)
     assert fast.digest() == plain.digest()

@@ -218,7 +218,7 @@ def browser_path() -> str:
     if named is not None:
         assert Path(named).exists(), f"REGELWERK_BROWSER names {named}, which is not there"
         return named
-    found = shutil.which("chromium")
+    found = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     if found is None:
         pytest.skip("no browser: install chromium, or name one in REGELWERK_BROWSER")
     return found

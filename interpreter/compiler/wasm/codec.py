@@ -6,7 +6,7 @@ import struct
 from collections.abc import Sequence
 
 from interpreter.compiler.codegen.delayed_blocks import EDGES, KEPT_HEAD, KEPT_START, SPANS
-from interpreter.compiler.codegen.memory import BLOCKS, HEADER, STATE, Slot
+from interpreter.compiler.codegen.memory import BLOCKS, HEADER, STATE, FrameShape
 from interpreter.compiler.codegen.module_builder import ModuleBuilder
 from interpreter.compiler.codegen.shapes import NO_INDEX, NO_NUMBER, WORD, TooSmall, Unsupported, halves
 from interpreter.compiler.ir.ops import CellGroup
@@ -129,9 +129,8 @@ class Codec:
                 words += self.words(value, type_)
         return words
 
-    def decode(self, data: bytes | memoryview) -> State:
+    def decode(self, data: bytes) -> State:
         """Decode a state. Its log is empty."""
-        data = bytes(data)
         return State(self.cells(data), self.frame(data))
 
     def cells(self, data: bytes, *names: str) -> list[Value]:
@@ -191,7 +190,7 @@ class Codec:
                 words += [index, -1, below, depth]
                 continue
             depth += 1
-            slots = self._slots(index)
+            slots = self._shape(index).slots
             slot = slots[into] if into >= 0 else None
             words += [index, slot.offset if slot is not None else -1, below, depth]
             for value, local in zip(env, slots, strict=True):
@@ -201,8 +200,8 @@ class Codec:
             raise Unsupported("frames that are larger than their room")
         return address
 
-    def _slots(self, index: int) -> tuple[Slot | None, ...]:
-        return self.module.frame(self.program.stretches[index].procedure).slots
+    def _shape(self, index: int) -> FrameShape:
+        return self.module.frame(self.program.stretches[index].procedure)
 
     def frame(self, data: bytes) -> Frame | None:
         """Decode the frame of a state, with the frames below it. Frames of equal words share their locals."""
@@ -218,7 +217,7 @@ class Codec:
             if index >= self.first_special:
                 frame = index, (), frame, -1
                 continue
-            shape = self.module.frame(self.program.stretches[index].procedure)
+            shape = self._shape(index)
             raw = data[at : at + shape.size]
             known = self._locals.get(raw)
             if known is None:

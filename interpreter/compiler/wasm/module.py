@@ -22,7 +22,7 @@ from interpreter.compiler.wasm.engines import compiled, instance_of, is_availabl
 from interpreter.compiler.wasm.instance import Instance, Invalid, Trap
 from interpreter.compiler.wasm.turn import Order, Turn
 from interpreter.kernel.chance import Draws, Seeded
-from interpreter.kernel.state import State
+from interpreter.kernel.state import State, Value
 from interpreter.language.types import Type
 from interpreter.lowering import constants
 from interpreter.plain.machine import Code, Machine
@@ -33,7 +33,9 @@ T = TypeVar("T")
 
 FRAME, ASKED, TOP = STATE // WORD, STATE // WORD + 1, STATE // WORD + 2
 """Header words of a state: the top frame, the stretch that asks, the end of the frames."""
-MOST_RECORDS, MOST_LISTS = 4_000, 500
+MOST_RECORDS = 4_000
+MOST_LISTS, MOST_LISTED = 500, 4_000
+"""Lists of options that are remembered for a decision, and bytes of one of them."""
 MOST_SNAPSHOTS = 600
 """Maximum number of snapshots that are kept as bytes."""
 FIRST_WAIT, MOST_WAIT = 4, 1_024
@@ -338,18 +340,20 @@ class Compiled:
         return data
 
     def codes(self) -> list[Code]:
-        """Return the options. The result is cached: do not change it."""
         decision = self._decision(self._words[ASKED])
         data = self._bytes[self._options : self._list()].tobytes()
-        codes = decision.lists.get(data)
-        if codes is None:
-            stride, sizes, known = decision.stride, decision.sizes, decision.codes
-            numbers = memoryview(data).cast("i")[:: stride // WORD].tolist()
-            records = [data[at : at + sizes[n]] for n, at in zip(numbers, range(0, len(data), stride), strict=True)]
+        listed = decision.lists.get(data)
+        if listed is not None:
+            return listed[:]
+        stride, sizes, known = decision.stride, decision.sizes, decision.codes
+        numbers = memoryview(data).cast("i")[:: stride // WORD].tolist()
+        records = [data[at : at + sizes[n]] for n, at in zip(numbers, range(0, len(data), stride), strict=True)]
+        listed = [known.get(record) or self._code(record, decision) for record in records]
+        if len(data) <= MOST_LISTED:
             if len(decision.lists) >= MOST_LISTS:
                 decision.lists.clear()
-            codes = decision.lists[data] = [known.get(record) or self._code(record, decision) for record in records]
-        return codes
+            decision.lists[data] = listed[:]
+        return listed
 
     def _code(self, record: bytes, decision: _Decision) -> Code:
         """Decode an option. The result is cached, so equal options are one object while the cache lasts."""
@@ -364,6 +368,15 @@ class Compiled:
 
     def is_free(self) -> bool:
         return bool(self._free())
+
+    def accepts(self, number: int, values: tuple[Value, ...]) -> bool:
+        try:
+            record = self.record(self._words[ASKED], (number, values))
+        except (Unsupported, TypeError, IndexError, ValueError):
+            return False
+        stride = self._decision(self._words[ASKED]).stride
+        options = self._bytes[self._options : self._list()].tobytes()
+        return any(options.startswith(record, at) for at in range(0, len(options), stride))
 
     # --- bots
 
@@ -463,8 +476,8 @@ class Resident:
     since: list[Code | None] = field(default_factory=list)
     past: list[bytes] = field(default_factory=list)
     loaded: int = 0
-    fetched: dict[str, object] = field(default_factory=dict)
-    """What was fetched, as it was then: cells, frame and the length of the log."""
+    fetched: bool = False
+    _seen: tuple[list[Value], object, int] = ([], None, -1)
 
     @property
     def records(self) -> int:
@@ -476,11 +489,11 @@ class Resident:
     def fetch(self, state: State, name: str) -> None:
         if name == "log":
             self._fetch_log(state)
-        elif name == "cells":
-            state.cells = self.built.codec.cells(self.bytes)
-            self.fetched["cells"] = state.cells[:]
-        else:
-            state.frame = self.fetched["frame"] = self.built.codec.frame(self.bytes)
+            return
+        decoded = self.built.codec.decode(self.bytes)
+        state.cells, state.frame = decoded.cells, decoded.frame
+        self.fetched = True
+        self._seen = (decoded.cells[:], decoded.frame, self._seen[2])
 
     def _fetch_log(self, state: State) -> None:
         """Replay the choices in the plain form to get the log. Objects that were fetched before stay the same."""
@@ -492,12 +505,11 @@ class Resident:
         if self.built.current is self:
             self.built.forget_past()
         state.log = origin.log
-        fetched = self.fetched
-        if "cells" not in fetched:
-            state.cells, fetched["cells"] = origin.cells, origin.cells[:]
-        if "frame" not in fetched:
-            state.frame = fetched["frame"] = origin.frame
-        fetched["log"] = len(state.log)
+        if not self.fetched:
+            state.cells, state.frame = origin.cells, origin.frame
+            self.fetched = True
+            self._seen = (origin.cells[:], origin.frame, -1)
+        self._seen = (*self._seen[:2], len(state.log))  # changes since the fetch must still be detected
 
     def copy(self, state: State, copy: State) -> bool:
         if not self.is_current_in(state):
@@ -534,21 +546,25 @@ class Resident:
 
     def is_current_in(self, state: State) -> bool:
         """Return whether the fetched state is unchanged; if so, drop it and let the module continue."""
-        fetched = self.fetched
-        if any(getattr(state, name) != fetched[name] for name in ("cells", "frame") if name in fetched):
+        if not self.fetched:
+            return True
+        cells, frame, length = self._seen
+        if state.cells != cells or state.frame != frame:
             return False
-        if "log" in fetched:
-            if len(state.log) != fetched["log"] or type(state.log) is not list:  # or somebody observes it
+        has_log = length >= 0
+        if has_log:
+            if len(state.log) != length or type(state.log) is not list:  # or somebody observes it
                 return False
             origin = self.origin
             assert isinstance(origin, State)
             if origin.cells is state.cells:
-                origin.cells = state.cells[:]
-        if fetched:
-            state.forget()
-            for name in fetched:
-                delattr(state, name)
-            self.fetched = {}
+                origin.cells = cells
+        self.fetched = False
+        self._seen = ([], None, -1)
+        state.forget()
+        del state.cells, state.frame
+        if has_log:
+            del state.log
         return True
 
     @property

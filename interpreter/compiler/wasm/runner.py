@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from interpreter.compiler.wasm.turn import OVER, Keeper, Order, Peeks, Player, Turn, kept_as
 from interpreter.kernel.chance import ChanceSource, Draws, Seeded
 from interpreter.kernel.effects import undo
-from interpreter.kernel.state import State, Value
+from interpreter.kernel.state import Frame, State, Value
 from interpreter.language.preferences import Policy
 from interpreter.lowering import constants
 from interpreter.lowering.constants import RuleFailure, check_records
@@ -322,6 +322,11 @@ class Runner:
             return home.built.codec.cells(home.bytes, *names)
         return [state.cells[cell] for name in names for cell in cells_of(name)] if names else state.cells
 
+    def frame(self, state: State) -> Frame | None:
+        """Return the frame. A state that lives in the module stays there."""
+        home = self._lives(state)
+        return home.built.codec.frame(home.bytes) if home is not None else state.frame
+
     def asked(self, state: State) -> Turn:
         """Return the stretch that asks and the seat that decides, or :data:`OVER` or its equal if the game is over."""
         home = self._lives(state)
@@ -353,7 +358,7 @@ class Runner:
         home: Resident | None = state.home  # type: ignore[assignment]
         if home is not None and home.heeded == code and not home.fetched:
             return True
-        return code in (self._tried(state, lambda module: module.codes()) or ())
+        return bool(self._tried(state, lambda module: module.accepts(*code)))
 
     # --- policies
 

@@ -4,7 +4,7 @@ const SAVED = 300;  // milliseconds from an edit until the files go to IndexedDB
 // limit of the stack in its memory. Measured in Chromium: with 160 kB, chains of calls through C end after 80 to 350
 // levels with a RecursionError; without a limit, they end Python after 400 to 700. What needs none of it still does.
 const STACK = 160 * 1024, FOLDER = "/home/web_user/studio";
-let python, files, home, keeps, saving;
+let python, files, home, keeps, saving, last = Promise.resolve();
 
 async function loaded(sizes, tell) {
   const all = Object.values(sizes).reduce((sum, size) => sum + size, 0);
@@ -21,7 +21,8 @@ async function loaded(sizes, tell) {
   return Object.fromEntries(await Promise.all(names.map(async name => [name, await parts(name)])));
 }
 
-const synced = reading => new Promise((go, fail) => files.syncfs(reading, error => error ? fail(error) : go()));
+const synced = reading => last = last.catch(() => {}).then(() => new Promise((go, fail) =>  // one after the other
+  files.syncfs(reading, error => error ? fail(error) : go())));
 
 async function begin({ instance, address, sizes, keeps: wanted }) {
   const tell = (step, done) => postMessage({ step, done });
