@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import NamedTuple, Self, TypeAlias
+from typing import NamedTuple, Self
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -125,9 +125,6 @@ class _Notes(set[str]):
         return keys
 
 
-Choice: TypeAlias = Option | Mapping[str, Json]
-
-
 class _Asked(NamedTuple):
     """A decision as far as both sides must agree: its actor, context and options, at most :data:`_MOST_OPTIONS`."""
 
@@ -190,7 +187,7 @@ class Line:
         """Return the table of a ruleset for these bots and settings."""
         return ruleset.table(len(self.bots), ruleset.settings(own_settings(ruleset, self.settings)))
 
-    def replayed(self, ruleset: Ruleset, choices: Iterable[Choice] = ()) -> Game:
+    def replayed(self, ruleset: Ruleset, choices: Iterable[Option | Mapping[str, Json]] = ()) -> Game:
         """Return a game of a ruleset with the same seed after these choices. Raises :class:`ValueError` for invalid
         numbers of players or settings."""
         game = ruleset.new_game(len(self.bots), self.seed, own_settings(ruleset, self.settings))
@@ -198,7 +195,7 @@ class Line:
             game.apply(choice)
         return game
 
-    def taken_back(self, game: Game, made: Sequence[Choice], number: int) -> Game:
+    def taken_back(self, game: Game, made: Sequence[Option | Mapping[str, Json]], number: int) -> Game:
         """Return a game in which these choices were made as it was after a number of them."""
         return game if all(game.undo() for _ in made[number:]) else self.replayed(game.ruleset, made[:number])
 
@@ -301,7 +298,7 @@ class LockStep:
         return self._paths[keys[0]] if keys else BEGINNING
 
     def _exercised(
-        self, line: Line, other: Game, choices: Sequence[Choice], start: int
+        self, line: Line, other: Game, choices: Sequence[Option | Mapping[str, Json]], start: int
     ) -> Steps[tuple[list[str] | None, set[str]]]:
         """Return the parts exercised since the last choice, and before it, but not before choice number ``start``. The
         former are unknown (None) if that choice changes nothing, so that results of functions are still remembered."""
