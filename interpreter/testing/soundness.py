@@ -472,11 +472,12 @@ def _words(choice: Mapping[str, Json]) -> str:
 
 def _apart(left: object, right: object) -> tuple[str, ...]:
     """Return notes on the first difference of two nested values."""
-    while True:
+    while left != right:
         if isinstance(left, dict) and isinstance(right, dict) and left.keys() == right.keys():
             key = next(key for key in left if left[key] != right[key])
             left, right = left[key], right[key]
         elif isinstance(left, list | tuple) and isinstance(right, list | tuple) and len(left) == len(right):
             left, right = next((a, b) for a, b in zip(left, right, strict=True) if a != b)
         else:
-            return (f"seen: {left}", f"with other hidden information: {right}")
+            break
+    return (f"seen: {left}", f"with other hidden information: {right}")

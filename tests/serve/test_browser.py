@@ -321,7 +321,7 @@ def test_a_refusal_is_heard_where_sound_is_on(chromium: Any, served: Served) -> 
     refused()
     assert page.evaluate("window.heard") == 0
     sound.click()
-    page.wait_for_function("window.heard && document.getElementById('beep').ended")  # else it would only go on
+    page.wait_for_function("() => window.heard && document.getElementById('beep').ended")  # else it would only go on
     heard = page.evaluate("window.heard")
     refused()
     page.wait_for_function("heard => window.heard > heard", arg=heard)
