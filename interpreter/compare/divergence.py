@@ -144,7 +144,8 @@ class _Asked(NamedTuple):
 
     def is_like(self, other: _Asked, known: defaultdict[tuple[Named, Named], set[Code]]) -> bool:
         """Return whether both sides ask the same. ``known`` are codes of options that are called the same there."""
-        if (self.named.site.ask.name, *self[1:3]) != (other.named.site.ask.name, *other[1:3]):
+        mine, others = ((each.named.site.ask.name, each.actor, each.context) for each in (self, other))
+        if mine != others:
             return False
         if self.codes == other.codes:
             alike = known[self.named, other.named]
@@ -196,7 +197,7 @@ class Line:
         return game
 
     def taken_back(self, game: Game, made: Sequence[Option | Mapping[str, Json]], number: int) -> Game:
-        """Return a game in which these choices were made as it was after a number of them."""
+        """Take a game in which these choices were made back to a number of them; if it cannot, repeat those."""
         return game if all(game.undo() for _ in made[number:]) else self.replayed(game.ruleset, made[:number])
 
     def at(self, number: int) -> tuple[_Asked | None, int]:
@@ -267,9 +268,8 @@ class LockStep:
         parting, other = yield from in_step(line, self.b)
         if not parting.is_apart:
             return parting
-        return replace(
-            parting, path=(yield from self._cause(line, other)) if other.last_choice else self._first(line, other)
-        )
+        path = (yield from self._cause(line, other)) if other.last_choice else self._first(line, other)
+        return replace(parting, path=path)
 
     def _first(self, line: Line, other: Game) -> str:
         """Return the first part that the set-up or the first decision exercises in the instrumented copies."""

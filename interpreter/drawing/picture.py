@@ -134,7 +134,7 @@ def picture_of(game: Game, player: int | None = None) -> Picture:
         raise ValueError(f"`{game.ruleset.id}` has no graph to draw")
     groups, before, picture = _LAST.get(table.machine) or (_groups_shown(table.program, graph.dealt), [], None)
     shown = [title, *(state.cells[cell] for name in groups for cell in cells_of(name))]
-    with suppress(Unseen):  # hidden values are those of a state that looks the same
+    with suppress(Unseen):  # one is hidden here or there, and cannot be compared
         if picture is not None and shown == before:
             return picture
     picture = _made(title, table, state, graph)

@@ -183,7 +183,8 @@ class Examiner:
     def _memory(self, player: int) -> Memory:
         """Return a player's knowledge of hidden cards."""
         if player not in self._memories:
-            self._memories[player] = Memory(self.game.table.sight, self.game.table.first, self.game.state, player)
+            table = self.game.table
+            self._memories[player] = Memory(table.sight, table.first, self.game.state, player)
         self._memories[player].learn(self.game.state)
         return self._memories[player]
 

@@ -113,7 +113,8 @@ def _told(game: Game, log: Iterable[Record], player: int) -> Iterator[Told]:
                 yield from (Told("opened", each.option.name, (), each.values) for each in sealed if mark.reveals(each))
                 sealed = [each for each in sealed if not mark.reveals(each)]
     for decision in game.decisions:
-        shown = tuple(v.value if v.seen else None for v in context_of(game.table, game.state, decision, player))
+        held = context_of(game.table, game.state, decision, player)
+        shown = tuple(each.value if each.seen else None for each in held)
         yield Told("asked", decision.name, shown, (decision.frame[0], decision.actor))
     own = game.decision_of(player)
     if own is not None:

@@ -17,6 +17,7 @@ from interpreter.bots.compiled_bots import announce
 from interpreter.bots.player import Stream
 from interpreter.bots.policy import PolicyBot
 from interpreter.bots.registry import policies_for
+from interpreter.compiler.wasm import module
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game, Ruleset
 from interpreter.kernel.chance import Scripted, Seeded
@@ -268,6 +269,23 @@ def test_the_round_and_the_frame_are_read_alone() -> None:
     made((fast, plain), plain.decision.codes[0])
     assert lives_there(fast)
     assert fast.digest() == plain.digest()
+
+
+def test_lists_of_options_are_remembered_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_LISTS", 2)
+    fast, plain = begun("goofspiel", 3, 4)
+    built, numbers = home_of(fast).built, set[int]()
+    built._decisions.clear()
+    while not plain.is_over:
+        decision = decided(fast)
+        found = decision.legal()
+        assert isinstance(found, list)
+        found.pop()  # what somebody does with the list changes no other
+        assert decision.codes == decided(plain).codes
+        numbers.add(max(len(each.lists) for each in built._decisions.values()))
+        monkeypatch.setattr(module, "MOST_LISTED", 0 if decided(plain).actor else 4_000)
+        made((fast, plain), decision.codes[0])
+    assert numbers == {0, 1, 2}
 
 
 def test_what_was_looked_at_stays_as_it_was() -> None:

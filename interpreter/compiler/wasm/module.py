@@ -342,18 +342,16 @@ class Compiled:
     def codes(self) -> list[Code]:
         decision = self._decision(self._words[ASKED])
         data = self._bytes[self._options : self._list()].tobytes()
-        listed = decision.lists.get(data)
-        if listed is not None:
-            return listed[:]
-        stride, sizes, known = decision.stride, decision.sizes, decision.codes
-        numbers = memoryview(data).cast("i")[:: stride // WORD].tolist()
-        records = [data[at : at + sizes[n]] for n, at in zip(numbers, range(0, len(data), stride), strict=True)]
-        listed = [known.get(record) or self._code(record, decision) for record in records]
-        if len(data) <= MOST_LISTED:
+        if (listed := decision.lists.get(data)) is None:
+            stride, sizes, known = decision.stride, decision.sizes, decision.codes
+            numbers = memoryview(data).cast("i")[:: stride // WORD].tolist()
+            records = [data[at : at + sizes[n]] for n, at in zip(numbers, range(0, len(data), stride), strict=True)]
+            listed = [known.get(record) or self._code(record, decision) for record in records]
             if len(decision.lists) >= MOST_LISTS:
                 decision.lists.clear()
-            decision.lists[data] = listed[:]
-        return listed
+            if len(data) <= MOST_LISTED:
+                decision.lists[data] = listed
+        return listed[:]
 
     def _code(self, record: bytes, decision: _Decision) -> Code:
         """Decode an option. The result is cached, so equal options are one object while the cache lasts."""
