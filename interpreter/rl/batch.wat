@@ -217,10 +217,10 @@
 ;; Apply the actions of these games, or start them with the seeds in their rows. The current game's number is stored at
 ;; `cursor` in case the module traps.
 (func $batch_step (export "batch_step") (param $game $end $anew i32)
+  (memory.fill (i32.add {dones} $game) 0 (i32.sub $end $game))
+  (memory.fill (call $rewards_of $game) 0 (i32.sub (call $rewards_of $end) (call $rewards_of $game)))
   (walk $game $game $end 1
     (i32.store {cursor} $game)
-    (i32.store8 (i32.add {dones} $game) 0)
-    (memory.fill (call $rewards_of $game) 0 (i32.shl {seats} 2))
     (if $anew
       (then
         (call $fresh (call $row_of $game))

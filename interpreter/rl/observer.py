@@ -133,12 +133,13 @@ class Observer(Sights):
         shown = [cell if seat in seen_by.get(cell, seats) else HIDDEN for seat in seats for cell in cells]
         row = b.kept(ops.Select(self.is_over, ops.Constant(len(seats)), SEAT) * (len(cells) * WORD), "row")
         table = self.memory.words([*shown, *cells])
-        with b.counted(ops.Constant(group.count)) as number:
-            cell = ops.Load(number * WORD, group.address, "i32", "location")
-            zone: ops.Value = ops.Load(row + (cell + 1) * WORD, table)
+        at = b.var("i32", "at", ZERO)
+        with b.repeated("each", at < group.count * WORD, ops.Set(at, at + WORD)):
+            cell = ops.Load(at, group.address, "i32", "location")
+            zone: ops.Value = ops.Load(row + cell * WORD, table + WORD)
             if self.constants.carriers or self.judged:
-                zone = ops.Select(b.sees_card(number), cell, ops.Constant(HIDDEN))
-            b.add(ops.Store(into + number * WORD, 0, zone))
+                zone = ops.Select(b.sees_card(at >> 2), cell, ops.Constant(HIDDEN))
+            b.add(ops.Store(into + at, 0, zone))
 
     def _cell(self, b: Sights, sight: Sight, part: Part, number: ops.Value, into: ops.Value) -> None:
         group = self.memory.groups[part.of]
@@ -200,8 +201,8 @@ class Observer(Sights):
         low, size = domain
         into = b.kept(into + WORD, "into")
         self._fill(b, into, 0, size)
-        with b.counted(length, "item") as number:  # from the last to the first, which stays
-            position = b.kept(length - number, "position")
+        position = b.var("i32", "position", length)  # from the last to the first, which stays
+        with b.repeated("item", position, ops.Set(position, position - 1)):
             thing = b.kept(ops.Load(at + position * WORD) - low, "thing")
             with b.when(ops.Binary("lt_u", thing, ops.Constant(size))):
                 b.add(ops.Store(into + thing * WORD, 0, position))

@@ -36,7 +36,7 @@ class Context:
     ``of_seats`` names the groups of cells that belong to seats; ``owners`` is the address of a table of the seats of
     pieces. The machine calls ``roots`` by name and ``stretches`` by number. Passes store results here: ``dirty`` is the
     address of a 64-bit word for each seat and one more, and ``touched`` has the bits to set when a cell changes.
-    ``dirty_parts`` is the address of a 64-bit word for each of the ``wholes`` that cells are parts of.
+    ``dirty_parts`` is that of the words behind them, one for each of the ``wholes`` that cells are parts of.
     """
 
     memory: Memory

@@ -65,8 +65,8 @@ def memoise(functions: Functions, context: Context) -> Functions:
     rows = [table for table in reading if table.row is not None][:MOST_FUNCTIONS]
     parts = [table for table in reading if table.whole is not None][:MOST_FUNCTIONS]
     alone = [table for table in reading if table.row is None and table.whole is None][:MOST_FUNCTIONS]
-    dirty = context.dirty = context.memory.reserve_long(context.seats + 1)
-    dirty_parts = context.dirty_parts = context.memory.reserve_long(context.wholes)
+    dirty = context.dirty = context.memory.reserve_long(context.seats + 1 + context.wholes)
+    dirty_parts = context.dirty_parts = dirty + LONG * (context.seats + 1)
     context.touched = {group: _touched(group, rows, parts, alone) for group in context.memory.groups}
     shared = dirty + LONG * context.seats
     dimensions = [

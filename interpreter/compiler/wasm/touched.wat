@@ -25,5 +25,4 @@
 ;; Invalidate all memoised results that depend on cells, after the state was replaced.
 (func $forget (export "forget")
   (global.set $seat -1)
-  (memory.fill {dirty} 255 {bytes})
-  (memory.fill {parts} 255 {parts_bytes}))
+  (memory.fill {dirty} 255 {bytes}))
