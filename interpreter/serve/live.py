@@ -725,7 +725,7 @@ class Live:
         self._advised.add(seat)
         try:
             return await searched(self._asked(seat, _SLOW), PATIENCE)
-        except TimeoutError:
+        except (TimeoutError, BrokenExecutor):
             raise Refused("There is no hint now; try again later.") from None
         finally:
             self._advised.discard(seat)
