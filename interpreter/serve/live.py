@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import BrokenExecutor
 from copy import copy
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import chain, takewhile
 from math import ceil
 from weakref import WeakKeyDictionary
 
@@ -236,10 +236,10 @@ class Live:
                 await self.store.audience(self.kept, "read")
             return self.is_open_book
 
-    def failure(self, error: RuleFailure) -> str:
-        """Return a rule failure for pages: in full where hidden information may be shown, since it can quote some; else
-        its code and place."""
-        return str(error) if self.is_open_book or error.span is None else f"{error.code} in {error.span}"
+    def failure(self, error: Exception) -> str:
+        """Return an error of rules or of a replay for pages: in full where hidden information may be shown, since it
+        can quote some; else its place."""
+        return str(error) if self.is_open_book else _place(error)
 
     @property
     def taken_back(self) -> Told | None:
@@ -248,18 +248,17 @@ class Live:
         if self.lost is None:
             return None
         stay, choices, why = self.lost
+        numbers = {"n": len(choices), "at": stay + 1}
         if not self.is_open_book:
             return Told(
                 "The rules have changed since: {n|choice no longer fits and was|choices no longer fit and were} taken "
                 "back. With the current rules choice {at} is no longer possible.",
-                n=len(choices),
-                at=stay + 1,
+                **numbers,
             )
         return Told(
             "The rules have changed since: {n|choice no longer fits and was|choices no longer fit and were} taken "
             "back, from `{first}` on. With the current rules choice {at} is no longer possible: {why}.",
-            n=len(choices),
-            at=stay + 1,
+            **numbers,
             first=choice_text(choice_in(bare(choices[0]))),
             why=why,
         )
@@ -642,10 +641,9 @@ class Live:
         """Return a seat for which the table chooses: of a bot, or of a person who has given orders for this."""
         kinds = {number: seat.kind for number, seat in enumerate(self.kept.seats)}
         actors = [decision.actor for decision in self.decisions]
-        bot = next((actor for actor in actors if kinds[actor] == "bot"), None)
-        if bot is not None:
-            return bot
-        return next((a for a in actors if kinds[a] == "person" and self._ordered(a) is not None), None)
+        bots = (actor for actor in actors if kinds[actor] == "bot")
+        ordered = (actor for actor in actors if kinds[actor] == "person" and self._ordered(actor) is not None)
+        return next(chain(bots, ordered), None)
 
     async def _play(self) -> None:
         clock = asyncio.get_running_loop().time
@@ -658,8 +656,7 @@ class Live:
                 choice = await self._bots_choice(seat) if is_bot else None
             except (BotFailed, RuleFailure, RulesetError, Difference) as error:
                 spec = self.kept.seats[seat].bot
-                why = self.failure(error) if isinstance(error, RuleFailure) else str(error)
-                self._halt(why.replace(self.programs.get(spec, spec), spec))
+                self._halt(self.failure(error).replace(self.programs.get(spec, spec), spec))
                 return
             except BrokenExecutor:
                 self._halt(Told("the process of the bots has ended"))
@@ -746,17 +743,17 @@ class Live:
             ruleset = ruleset.for_players(self.kept.header["players"])
             at, lost, _ = self.lost or (len(self.kept.choices), [], "")
             whole = self.kept.choices[:at] + lost
-            game, stay, why = await _replayed(ruleset, log_of(self.kept, whole))
+            game, stay, error = await _replayed(ruleset, log_of(self.kept, whole))
             if stay > at:
                 await self.store.append(self.kept, lost, start=at)
                 at = stay
             elif lost:
                 game, stay, _ = await _replayed(ruleset, self.as_log)
             if game is None:
-                self.note = Told("The changed rules cannot play this game: {why}", why=why)
+                self.note = Told("The changed rules cannot play this game: {why}", why=self.failure(error))
             else:
                 at = min(at, stay)
-                self.note, self.lost = "", (at, whole[at:], why) if at < len(whole) else None
+                self.note, self.lost = "", (at, whole[at:], error.message) if at < len(whole) else None
                 self.cut_due = stay < len(self.kept.choices) or (self.cut_due and self.lost is not None)
                 del self.kept.choices[stay:]
                 await self.play_with(ruleset, game)
@@ -784,18 +781,21 @@ async def replayed(ruleset: Ruleset, log: Log, until: int | None = None) -> Game
     return await in_turns(steps(), lambda game: game.state.log)  # which pages show
 
 
-async def _replayed(ruleset: Ruleset, log: Log) -> tuple[Game | None, int, str]:
+async def _replayed(ruleset: Ruleset, log: Log) -> tuple[Game | None, int, Difference | RuleFailure]:
     """Replay a log as far as its choices are possible. Return the game, the number of choices, and why it stopped. The
     game is None if nothing can be replayed."""
     try:
-        return await replayed(ruleset, log), len(log.choices), ""
-    except Difference as error:
-        if error.number == 0:
-            return None, 0, error.message
-        stay = error.number - 1
-        return await replayed(ruleset, log, stay), stay, error.message
-    except RuleFailure as error:
-        return None, 0, str(error)
+        return await replayed(ruleset, log), len(log.choices), Difference(0, "")
+    except (Difference, RuleFailure) as error:
+        stay = error.number - 1 if isinstance(error, Difference) else -1
+        return await replayed(ruleset, log, stay) if stay >= 0 else None, max(0, stay), error
+
+
+def _place(error: Exception) -> str:
+    """Return the place of an error that can quote what is hidden; the whole error if it has none."""
+    if isinstance(error, Difference) and error.number:
+        return f"choice {error.number} no longer fits"
+    return f"{error.code} in {error.span}" if isinstance(error, RuleFailure) and error.span else str(error)
 
 
 def log_of(kept: Kept, choices: Sequence[Choice] | None = None) -> Log:
@@ -805,12 +805,12 @@ def log_of(kept: Kept, choices: Sequence[Choice] | None = None) -> Log:
 
 async def resumed(kept: Kept, ruleset: Ruleset, store: Store, pace: float, source: str | None = None) -> Live:
     """Resume a table from the archive. Raises :class:`Difference` if its ruleset can no longer play it."""
-    game, stay, why = await _replayed(ruleset, log_of(kept))
+    game, stay, error = await _replayed(ruleset, log_of(kept))
     if game is None:
-        raise Difference(0, why)
+        raise Difference(0, _place(error))
     live = Live(kept, ruleset, game, store, pace, source)
     if stay < len(kept.choices):
-        live.lost = stay, kept.choices[stay:], why
+        live.lost = stay, kept.choices[stay:], error.message
         del kept.choices[stay:]
         live.cut_due = True
     return live
