@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import BrokenExecutor
 from copy import copy
 from dataclasses import dataclass, field
-from itertools import chain, takewhile
+from itertools import takewhile
 from math import ceil
 from weakref import WeakKeyDictionary
 
@@ -30,6 +30,7 @@ from interpreter.engine.game import Game, Ruleset
 from interpreter.engine.log_records import has_sealed, is_choice
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.views import Line, Spoken, numbered_lines
+from interpreter.hidden.sight import PUBLIC
 from interpreter.language.types import SEAT
 from interpreter.lowering.constants import RuleFailure
 from interpreter.play.game_records import Choice, Difference, choice_in, replaying, writing_log
@@ -46,8 +47,6 @@ from interpreter.simulate.measurements import Taken, taking
 
 __all__ = ["CHANGED", "PUBLIC", "Live", "log_of", "new_token", "replayed", "resumed"]
 
-PUBLIC = -1
-"""Seat number of spectators, who see only public information."""
 _SLOW = "search"
 CHANGED = known("The table has changed since this was shown, so nothing was done. Look again, then choose.")
 PAUSE, MARGIN = 1.5, 0.1
@@ -639,11 +638,9 @@ class Live:
 
     def _seat_to_play(self) -> int | None:
         """Return a seat for which the table chooses: of a bot, or of a person who has given orders for this."""
-        kinds = {number: seat.kind for number, seat in enumerate(self.kept.seats)}
-        actors = [decision.actor for decision in self.decisions]
-        bots = (actor for actor in actors if kinds[actor] == "bot")
-        ordered = (actor for actor in actors if kinds[actor] == "person" and self._ordered(actor) is not None)
-        return next(chain(bots, ordered), None)
+        asked = [(self.kept.seats[each.actor].kind, each.actor) for each in self.decisions]
+        asked.sort(key=lambda each: each[0] != "bot")
+        return next((seat for kind, seat in asked if kind == "bot" or (kind == "person" and self._ordered(seat))), None)
 
     async def _play(self) -> None:
         clock = asyncio.get_running_loop().time

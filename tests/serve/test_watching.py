@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from functools import partial
 from html import unescape
 from pathlib import Path
 
@@ -152,11 +152,11 @@ def test_rules_that_no_longer_fit_tell_nothing_hidden(author: Author, changed: t
         author.says(live, 0, 9)
         write(author.folder / "rulesets", SEALED.format(*changed), family=HIDES)
         token = live.kept.seats[2].token
-        view = served.within(lambda live=live, token=token: served.hall.view(token, "x" * 20, live, 2))
+        view = served.within(partial(served.hall.view, token, "x" * 20, live, 2))
         served.done(view.attempt(served.hall.explain(view, "1")))
         served.done(author.watch.changed({str(path) for path in (author.folder / "rulesets").rglob("*.yaml")}))
         told.append([str(view.said), notice(f"{served.base}/seat/{token}")])
-        served.within(lambda live=live: served.hall._leave(live))
+        served.within(partial(served.hall._leave, live))
         page = get(f"{served.base}/seat/{token}")
         told[-1].append(notice(f"{served.base}/seat/{token}") if page.status_code == 200 else page.text)
     assert told[0] == told[1]
