@@ -236,8 +236,7 @@ class Live:
             return self.is_open_book
 
     def failure(self, error: Exception) -> str:
-        """Return an error of rules or of a replay for pages: in full where hidden information may be shown, since it
-        can quote some; else its place."""
+        """Return an error for pages: in full only where hidden information may be shown, since it can quote some."""
         return str(error) if self.is_open_book else _place(error)
 
     @property
@@ -403,8 +402,8 @@ class Live:
 
     def turns(self) -> set[int]:
         """Return the seats of persons who must choose themselves now."""
-        actors = {decision.actor for decision in self.decisions}
-        return {each for each in actors if self.kept.seats[each].kind == "person" and self._ordered(each) is None}
+        asked = (each.actor for each in self.decisions if self.kept.seats[each.actor].kind == "person")
+        return {seat for seat in asked if self._ordered(seat) is None}
 
     # --- the clock
 
@@ -779,8 +778,7 @@ async def replayed(ruleset: Ruleset, log: Log, until: int | None = None) -> Game
 
 
 async def _replayed(ruleset: Ruleset, log: Log) -> tuple[Game | None, int, Difference | RuleFailure]:
-    """Replay a log as far as its choices are possible. Return the game, the number of choices, and why it stopped. The
-    game is None if nothing can be replayed."""
+    """Replay a log as far as it goes. Return the game, None if it cannot be played, the number of choices, and why."""
     try:
         return await replayed(ruleset, log), len(log.choices), Difference(0, "")
     except (Difference, RuleFailure) as error:
@@ -792,6 +790,8 @@ def _place(error: Exception) -> str:
     """Return the place of an error that can quote what is hidden; the whole error if it has none."""
     if isinstance(error, Difference) and error.number:
         return f"choice {error.number} no longer fits"
+    if isinstance(error, BotFailed):  # then comes what a program has said
+        return str(error).partition(": ")[0]
     return f"{error.code} in {error.span}" if isinstance(error, RuleFailure) and error.span else str(error)
 
 
