@@ -126,7 +126,7 @@ class CommandBot:
         params, self._told = question(game, decision, self._wants, self._told)
         number = self._ask("choose", params).get("option")
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(listed):
-            raise self._failed(f"chose option {json.dumps(number)[:60]}, want 0 to {len(listed) - 1}")
+            raise self._failed(f"chose no option: got {json.dumps(number)[:60]}, want 0 to {len(listed) - 1}")
         return listed[number]
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:

@@ -20,7 +20,10 @@ from interpreter.plain.machine import Machine
 if TYPE_CHECKING:  # only the view of a seat needs the analysis
     from interpreter.hidden.secrecy import Label, Secrecy
 
-__all__ = ["Held", "Sight", "Unseen", "Veil", "is_visible", "may_see"]
+__all__ = ["PUBLIC", "Held", "Sight", "Unseen", "Veil", "is_visible", "may_see"]
+
+PUBLIC = -1
+"""Seat number of spectators, who see only public information."""
 
 
 class Unseen(Exception):

@@ -51,8 +51,8 @@ from interpreter.sections.documents import Refusal
 
 __all__ = ["Steps"]
 
-_UNSAYABLE = {"asking", "at", *Refusal.forms}
-"""Names that no choice can have, because lines of policies and choices of scenarios say something else with them."""
+_UNSAYABLE = {"asking", "at", "decision", "digest", "forced", *Refusal.forms}
+"""Names that no choice can have: policies, scenarios or lines of saved games say something else with them."""
 
 Blocks = dict[str, RuleLayer]
 
@@ -562,7 +562,7 @@ class Steps(Expressions):
             for binder in node.binders:
                 local, items, of = self.binder(binder)
                 if binder.name in _UNSAYABLE:
-                    remedy = "take another name: policies or scenarios use this one for something else"
+                    remedy = "take another name: policies, scenarios or saved games use this one for something else"
                     self.error("E312", f"`{binder.name}` cannot name a choice", binder.span, remedy)
                 choices.append(core.Choice(local, binder.name, items, of, span=binder.span))
             tests = self.conjuncts(node.test)

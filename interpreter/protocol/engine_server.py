@@ -160,7 +160,7 @@ class _Methods:
         if (option is None) == (choice is None):
             raise Refused(PARAMS, "want either `choice` or `option`")
         if option is not None:
-            listed = list(islice(self._decision(game, by).options, option, option + 1))
+            listed = self._decision(game, by).options[option : option + 1]
             if not listed:
                 raise Refused(ILLEGAL, f"unknown option {option}")
             choice = listed[0].as_dict()

@@ -13,6 +13,7 @@ from pettingzoo import AECEnv
 
 from interpreter.base.plain_data import Json
 from interpreter.engine.game import Game, Ruleset
+from interpreter.hidden.sight import PUBLIC
 from interpreter.rl.game_batch import rewards_of
 from interpreter.rl.numbering import Limits
 from interpreter.rl.space import space_of
@@ -129,9 +130,9 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed 
         if self.game is None or self.render_mode is None:
             return None
         if self.render_mode == "rgb_array":
-            return _pixels_of(png_of(game_drawn(self.game), zoom=1.0))
+            return _pixels_of(png_of(game_drawn(self.game, PUBLIC), zoom=1.0))
         lines = [repr(self.game)]
-        for board in boards_of(self.game):
+        for board in boards_of(self.game, PUBLIC):
             lines += [board.text] * bool(board.text)
             lines += ["  ".join(row) for row in ([board.columns] if board.columns else []) + list(board.rows)]
         return "\n".join(lines)

@@ -550,7 +550,7 @@ class Hall:
             async with live.explaining:  # a table has one worker at a time
                 moment, chain, cites = await apart(_explained, *what, pool="reading")
         except (Difference, RulesetError) as error:
-            raise Refused("Cannot explain this line: {error}", error=error) from None
+            raise Refused("Cannot explain this line: {error}", error=live.failure(error)) from None
         except (LookupError, BrokenExecutor):
             raise Refused("Cannot explain this line.") from None
         values = [(name.replace("_", " "), str(value)) for name, value in line.values.items() if value is not None]

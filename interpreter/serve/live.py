@@ -30,6 +30,7 @@ from interpreter.engine.game import Game, Ruleset
 from interpreter.engine.log_records import has_sealed, is_choice
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.views import Line, Spoken, numbered_lines
+from interpreter.hidden.sight import PUBLIC
 from interpreter.language.types import SEAT
 from interpreter.lowering.constants import RuleFailure
 from interpreter.play.game_records import Choice, Difference, choice_in, replaying, writing_log
@@ -46,8 +47,6 @@ from interpreter.simulate.measurements import Taken, taking
 
 __all__ = ["CHANGED", "PUBLIC", "Live", "log_of", "new_token", "replayed", "resumed"]
 
-PUBLIC = -1
-"""Seat number of spectators, who see only public information."""
 _SLOW = "search"
 CHANGED = known("The table has changed since this was shown, so nothing was done. Look again, then choose.")
 PAUSE, MARGIN = 1.5, 0.1
@@ -236,10 +235,9 @@ class Live:
                 await self.store.audience(self.kept, "read")
             return self.is_open_book
 
-    def failure(self, error: RuleFailure) -> str:
-        """Return a rule failure for pages: in full where hidden information may be shown, since it can quote some; else
-        its code and place."""
-        return str(error) if self.is_open_book or error.span is None else f"{error.code} in {error.span}"
+    def failure(self, error: Exception) -> str:
+        """Return an error for pages: in full only where hidden information may be shown, since it can quote some."""
+        return str(error) if self.is_open_book else _place(error)
 
     @property
     def taken_back(self) -> Told | None:
@@ -248,18 +246,17 @@ class Live:
         if self.lost is None:
             return None
         stay, choices, why = self.lost
+        numbers = {"n": len(choices), "at": stay + 1}
         if not self.is_open_book:
             return Told(
                 "The rules have changed since: {n|choice no longer fits and was|choices no longer fit and were} taken "
                 "back. With the current rules choice {at} is no longer possible.",
-                n=len(choices),
-                at=stay + 1,
+                **numbers,
             )
         return Told(
             "The rules have changed since: {n|choice no longer fits and was|choices no longer fit and were} taken "
             "back, from `{first}` on. With the current rules choice {at} is no longer possible: {why}.",
-            n=len(choices),
-            at=stay + 1,
+            **numbers,
             first=choice_text(choice_in(bare(choices[0]))),
             why=why,
         )
@@ -405,8 +402,8 @@ class Live:
 
     def turns(self) -> set[int]:
         """Return the seats of persons who must choose themselves now."""
-        actors = {decision.actor for decision in self.decisions}
-        return {each for each in actors if self.kept.seats[each].kind == "person" and self._ordered(each) is None}
+        asked = (each.actor for each in self.decisions if self.kept.seats[each.actor].kind == "person")
+        return {seat for seat in asked if self._ordered(seat) is None}
 
     # --- the clock
 
@@ -640,12 +637,9 @@ class Live:
 
     def _seat_to_play(self) -> int | None:
         """Return a seat for which the table chooses: of a bot, or of a person who has given orders for this."""
-        kinds = {number: seat.kind for number, seat in enumerate(self.kept.seats)}
-        actors = [decision.actor for decision in self.decisions]
-        bot = next((actor for actor in actors if kinds[actor] == "bot"), None)
-        if bot is not None:
-            return bot
-        return next((a for a in actors if kinds[a] == "person" and self._ordered(a) is not None), None)
+        asked = [(self.kept.seats[each.actor].kind, each.actor) for each in self.decisions]
+        asked.sort(key=lambda each: each[0] != "bot")
+        return next((seat for kind, seat in asked if kind == "bot" or (kind == "person" and self._ordered(seat))), None)
 
     async def _play(self) -> None:
         clock = asyncio.get_running_loop().time
@@ -658,8 +652,7 @@ class Live:
                 choice = await self._bots_choice(seat) if is_bot else None
             except (BotFailed, RuleFailure, RulesetError, Difference) as error:
                 spec = self.kept.seats[seat].bot
-                why = self.failure(error) if isinstance(error, RuleFailure) else str(error)
-                self._halt(why.replace(self.programs.get(spec, spec), spec))
+                self._halt(self.failure(error).replace(self.programs.get(spec, spec), spec))
                 return
             except BrokenExecutor:
                 self._halt(Told("the process of the bots has ended"))
@@ -725,7 +718,7 @@ class Live:
         self._advised.add(seat)
         try:
             return await searched(self._asked(seat, _SLOW), PATIENCE)
-        except TimeoutError:
+        except (TimeoutError, BrokenExecutor):
             raise Refused("There is no hint now; try again later.") from None
         finally:
             self._advised.discard(seat)
@@ -746,17 +739,17 @@ class Live:
             ruleset = ruleset.for_players(self.kept.header["players"])
             at, lost, _ = self.lost or (len(self.kept.choices), [], "")
             whole = self.kept.choices[:at] + lost
-            game, stay, why = await _replayed(ruleset, log_of(self.kept, whole))
+            game, stay, error = await _replayed(ruleset, log_of(self.kept, whole))
             if stay > at:
                 await self.store.append(self.kept, lost, start=at)
                 at = stay
             elif lost:
                 game, stay, _ = await _replayed(ruleset, self.as_log)
             if game is None:
-                self.note = Told("The changed rules cannot play this game: {why}", why=why)
+                self.note = Told("The changed rules cannot play this game: {why}", why=self.failure(error))
             else:
                 at = min(at, stay)
-                self.note, self.lost = "", (at, whole[at:], why) if at < len(whole) else None
+                self.note, self.lost = "", (at, whole[at:], error.message) if at < len(whole) else None
                 self.cut_due = stay < len(self.kept.choices) or (self.cut_due and self.lost is not None)
                 del self.kept.choices[stay:]
                 await self.play_with(ruleset, game)
@@ -784,18 +777,22 @@ async def replayed(ruleset: Ruleset, log: Log, until: int | None = None) -> Game
     return await in_turns(steps(), lambda game: game.state.log)  # which pages show
 
 
-async def _replayed(ruleset: Ruleset, log: Log) -> tuple[Game | None, int, str]:
-    """Replay a log as far as its choices are possible. Return the game, the number of choices, and why it stopped. The
-    game is None if nothing can be replayed."""
+async def _replayed(ruleset: Ruleset, log: Log) -> tuple[Game | None, int, Difference | RuleFailure]:
+    """Replay a log as far as it goes. Return the game, None if it cannot be played, the number of choices, and why."""
     try:
-        return await replayed(ruleset, log), len(log.choices), ""
-    except Difference as error:
-        if error.number == 0:
-            return None, 0, error.message
-        stay = error.number - 1
-        return await replayed(ruleset, log, stay), stay, error.message
-    except RuleFailure as error:
-        return None, 0, str(error)
+        return await replayed(ruleset, log), len(log.choices), Difference(0, "")
+    except (Difference, RuleFailure) as error:
+        stay = error.number - 1 if isinstance(error, Difference) else -1
+        return await replayed(ruleset, log, stay) if stay >= 0 else None, max(0, stay), error
+
+
+def _place(error: Exception) -> str:
+    """Return the place of an error that can quote what is hidden; the whole error if it has none."""
+    if isinstance(error, Difference) and error.number:
+        return f"choice {error.number} no longer fits"
+    if isinstance(error, BotFailed):  # then comes what a program has said
+        return str(error).partition(": ")[0]
+    return f"{error.code} in {error.span}" if isinstance(error, RuleFailure) and error.span else str(error)
 
 
 def log_of(kept: Kept, choices: Sequence[Choice] | None = None) -> Log:
@@ -805,12 +802,12 @@ def log_of(kept: Kept, choices: Sequence[Choice] | None = None) -> Log:
 
 async def resumed(kept: Kept, ruleset: Ruleset, store: Store, pace: float, source: str | None = None) -> Live:
     """Resume a table from the archive. Raises :class:`Difference` if its ruleset can no longer play it."""
-    game, stay, why = await _replayed(ruleset, log_of(kept))
+    game, stay, error = await _replayed(ruleset, log_of(kept))
     if game is None:
-        raise Difference(0, why)
+        raise Difference(0, _place(error))
     live = Live(kept, ruleset, game, store, pace, source)
     if stay < len(kept.choices):
-        live.lost = stay, kept.choices[stay:], why
+        live.lost = stay, kept.choices[stay:], error.message
         del kept.choices[stay:]
         live.cut_due = True
     return live

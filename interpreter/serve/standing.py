@@ -21,14 +21,13 @@ from interpreter.engine.decision import Decision
 from interpreter.engine.foreseen import shows_options
 from interpreter.engine.game import Game
 from interpreter.engine.views import Spoken
+from interpreter.hidden.sight import PUBLIC
 from interpreter.language.model import Model
 from interpreter.language.types import INT
 from interpreter.play.game_records import Choice
 from interpreter.serve.words import in_language, t
 
 __all__ = ["Orders", "answer_for", "answer_to", "answer_words", "forced", "orders_in", "shape_of", "subject_of"]
-
-_SPECTATOR = -1
 
 
 class Answer(Struct, frozen=True):
@@ -92,7 +91,7 @@ def forced(game: Game, decision: Decision) -> Code | None:
     if decision.site.ask.is_closed:
         return None
     found = list(decision.options[:2])
-    return found[0].code if len(found) == 1 and shows_options(game, decision, _SPECTATOR) else None
+    return found[0].code if len(found) == 1 and shows_options(game, decision, PUBLIC) else None
 
 
 def answer_for(game: Game, decision: Decision, most: int | None, rule: str, whole_round: bool) -> Answer | None:

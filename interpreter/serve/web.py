@@ -513,13 +513,13 @@ class _Site:
         view.sent = {name: hash(html) for name, html in pieces.items()}
         values = {
             "title": live.title_in(view.language),
-            "seat_name": live.seat_name(seat, view.language) if seat != PUBLIC else "",
+            "seat_name": live.seat_name(view.seat, view.language) if seat != PUBLIC else "",
             "pieces": pieces,
             "here": token,
             "view": id,
             "state": view.state,
             "public": seat == PUBLIC,
-            "notes": live.orders(seat).notes if seat != PUBLIC else "",
+            "notes": live.orders(view.seat).notes if seat != PUBLIC else "",
             "download": live.is_open_book,
             "languages": languages,
         }

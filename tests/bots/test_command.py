@@ -70,7 +70,7 @@ def test_a_program_is_told_what_its_seat_sees(program: str, tmp_path: Path) -> N
         ('print(\'{"id": 1, "result": {"wants": ["all"]}}\')', 'wants ["all"]'),
         (
             'print(\'{"id":1}\'); print(\'{"id":2}\'); print(\'{"id":3, "result": {"option": 99}}\'); input()',
-            "chose option 99, want 0 to 12",
+            "chose no option: got 99, want 0 to 12",
         ),
     ],
 )

@@ -109,6 +109,7 @@ def test_errors_are_values(engine: Engine) -> None:
         ("new", {"players": True}, "players: got true, want a whole number"),
         ("apply", {"game": game}, "want either `choice` or `option`"),
         ("apply", {"game": game, "option": 400}, "unknown option 400"),
+        ("apply", {"game": game, "option": 2**63}, "unknown option 9223372036854775808"),
         ("apply", {}, "`game` is missing"),
         ("view", {"game": game, "player": 7}, "player: got 7, want 0 to 1"),
         ("load", {"save": "no"}, ""),

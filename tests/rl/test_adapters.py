@@ -11,6 +11,7 @@ from interpreter.cli.main import cli
 
 np = pytest.importorskip("numpy", reason="batches need NumPy: pip install 'regelwerk[rl]'")
 
+LIARS = str(Path(__file__).parent.parent / "cases" / "liars" / "liars.yaml")
 GAMES = [("goofspiel", 3), ("germany-2018", 4), ("outpost", 4)]
 
 
@@ -57,6 +58,18 @@ class TestPettingZoo:
         assert image.shape[2] == 3
         assert min(image.shape[:2]) > 40
         assert len(np.unique(image)) > 5
+
+    @pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
+    def test_what_is_drawn_is_public(self, mode: str) -> None:
+        pytest.importorskip("resvg_py", reason="needs resvg: pip install 'regelwerk[png]'")
+        from interpreter.rl import GameEnv
+
+        drawn = []
+        for hidden in (7, 8):
+            env = GameEnv(LIARS, 2, render_mode=mode)
+            env.reset(seed=hidden)
+            drawn.append(np.asarray(env.render()).tolist())
+        assert drawn[0] == drawn[1]
 
     def test_rewards_come_with_the_end(self) -> None:
         from interpreter.rl import GameEnv

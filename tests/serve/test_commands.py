@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,29 @@ def say(served: Served, link: str, text: object, **more: str) -> tuple[str, str]
 
 def gathering(served: Served, seats: list[str], ruleset: str = "bsw-usa", **more: str) -> tuple[Live, list[str], str]:
     return served.table(ruleset, seats, gathers="on", **more)
+
+
+def test_a_page_that_opens_while_the_game_begins_is_that_of_its_seat(served: Served) -> None:
+    """Seats get other numbers when open ones are removed; what somebody notes is for nobody else."""
+    live, _, _ = gathering(served, ["open", "person", "person"], "goofspiel")
+    links = [f"{served.base}/seat/{seat.token}" for seat in live.kept.seats[1:]]
+    for link, name in zip(links, ("Anna", "Bert"), strict=True):
+        post(f"{link}/act", json={"view": PAGE, "do": "notes", "value": f"notes of {name}"}, headers=forwarded())
+    before = len(served.hall.views)
+
+    async def opened() -> list[str]:
+        async with live.lock:
+            begun = asyncio.create_task(served.hall.regather(live))
+            await asyncio.sleep(0)
+            pages = [asyncio.create_task(asyncio.to_thread(get, link)) for link in links]
+            while len(served.hall.views) < before + len(links):
+                await asyncio.sleep(0.01)
+        await begun
+        return [page.text for page in await asyncio.gather(*pages)]
+
+    pages = served.done(opened())
+    assert len(live.kept.seats) == 2
+    assert [[name for name in ("Anna", "Bert") if f"notes of {name}" in page] for page in pages] == [["Anna"], ["Bert"]]
 
 
 def test_a_table_gathers_people_and_options_and_begins_with_those_who_came(served: Served) -> None:

@@ -7,7 +7,8 @@ import math
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -293,8 +294,14 @@ def test_a_hint_that_is_on_its_way_is_not_asked_for_again(served: Served, monkey
     assert [("on its way" in each, "no hint now" in each) for each in said] == [
         (False, True), (True, False), (True, False), (False, True),
     ]  # fmt: skip
-    with pytest.raises(Refused, match="no hint now"):
-        served.done(table.hint(0))
+    for error in (TimeoutError, BrokenExecutor):
+        monkeypatch.setattr(live, "searched", partial(_failing, error))
+        with pytest.raises(Refused, match="no hint now"):
+            served.done(table.hint(0))
+
+
+async def _failing(error: type[Exception], *_: object) -> None:
+    raise error
 
 
 # --- workers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from html import unescape
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from interpreter.serve.live import Live
 from interpreter.serve.watching import Watch
 from interpreter.serve.words import in_language
-from tests.small import write
+from tests.small import FAMILY, write
 
 from .served import Served, get, until
 
@@ -122,3 +123,40 @@ def test_what_bots_choose_meanwhile_makes_room_for_what_comes_back(author: Autho
     assert (live.kept.choices, notice(link)) == (before, "")
     author.served.within(lambda: author.served.hall._leave(live))
     assert author.served.done(author.served.hall.live(live.kept.id)).kept.choices == before
+
+
+HIDES = FAMILY.replace("    score: {", "    wish: {value: int, start: 0, seen: owner}\n    score: {")
+SEALED = """\
+for each s in seats:
+  choose hide by s, sealed:
+    number n in 1 .. 9:
+      s.wish = n
+  choose say by s, sealed:
+    number n in 1 .. {}:
+      amount = {}
+if round == 4:
+  end game
+"""
+
+
+@pytest.mark.parametrize("changed", [("s.wish", "n"), ("9", "row[s.wish]")])
+def test_rules_that_no_longer_fit_tell_nothing_hidden(author: Author, changed: tuple[str, str]) -> None:
+    """Whoever asks about a line of the log, or opens the table again, reads where the rules do not fit; why they do not
+    could tell a sealed choice."""
+    served, told = author.served, list[list[str]]()
+    served.wait = 60.0  # a process begins
+    for number in (6, 7):
+        write(author.folder / "rulesets", SEALED.format("9", "n"), family=HIDES)
+        live, _ = author.table("person", "person", "person")
+        author.says(live, 0, number)
+        author.says(live, 0, 9)
+        write(author.folder / "rulesets", SEALED.format(*changed), family=HIDES)
+        token = live.kept.seats[2].token
+        view = served.within(partial(served.hall.view, token, "x" * 20, live, 2))
+        served.done(view.attempt(served.hall.explain(view, "1")))
+        served.done(author.watch.changed({str(path) for path in (author.folder / "rulesets").rglob("*.yaml")}))
+        told.append([str(view.said), notice(f"{served.base}/seat/{token}")])
+        served.within(partial(served.hall._leave, live))
+        page = get(f"{served.base}/seat/{token}")
+        told[-1].append(notice(f"{served.base}/seat/{token}") if page.status_code == 200 else page.text)
+    assert told[0] == told[1]
