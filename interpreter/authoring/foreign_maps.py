@@ -155,13 +155,13 @@ class _Reader:
 
     def read(self, path: Path, text: str) -> None:
         networkx, suffix = _networkx(), path.suffix.lower()
-        data = json.loads(text) if suffix in (".json", ".geojson") else {}
+        data = json.loads(text) if suffix in (".json", ".geojson") else None
         if suffix == ".csv":
             self._csv(path, text)
-        elif "features" in data:
+        elif data is not None and "features" in data:
             self._features(path, data["features"])
         else:
-            if data:
+            if data is not None:
                 graph = networkx.node_link_graph(data, edges="links" if "links" in data else "edges")
             else:
                 graph = networkx.parse_graphml(text) if suffix == ".graphml" else networkx.parse_gml(text, label="id")
@@ -247,7 +247,8 @@ def _board(nodes: dict[object, _Values], links: list[_Values], source: str) -> B
     if len(pieces) != 1 and not errors:
         some = ([board.network.nodes[node]["name"] for node in sorted(piece)[:3]] for piece in pieces[:5])
         parts = "; ".join(", ".join(quoted(part)) for part in some)
-        errors.append(f"got {counted(len(pieces), 'part')} that no link joins, want one: {parts}")
+        fault = f"got {counted(len(pieces), 'part')} that no link joins, want one: {parts}"
+        errors.append(fault if pieces else f"no nodes in {source}")
     if errors:
         more = [f"{len(errors) - MOST_ERRORS} more like these"] if len(errors) > MOST_ERRORS else []
         raise Unreadable("\n".join(errors[:MOST_ERRORS] + more))

@@ -23,7 +23,7 @@ from interpreter.authoring.foreign_maps import Board
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.paths import schema_folder
 from interpreter.base.plain_data import grouped, json_of
-from interpreter.base.plurals import quoted
+from interpreter.base.plurals import counted, quoted
 from interpreter.base.source import SourceFile
 from interpreter.base.suggest import as_word
 from interpreter.base.yaml_values import word
@@ -132,7 +132,7 @@ def new_map(
     if board is not None:
         copied = sorted({*heads, *link_heads} - {*at_nodes, *at_links})
         board.notes += [f"values of the map of `{base.id}`: {', '.join(quoted(copied))}"] if copied else []
-        about = f"{count} nodes, {len(at_links['from'])} links"
+        about = f"{counted(count, 'node')}, {counted(len(at_links['from']), 'link')}"
         origin = f"Read from {'; '.join([board.source, *board.notes])}."
     origin += f" `x` and `y` are the position of a {graph.node} on the picture (right and down, in any unit)."
     origin += " `regelwerk fmt` aligns the columns."

@@ -77,8 +77,10 @@ def _at_once(found: list[tuple[int, Diagnostic]], players: PlayerRange) -> Itera
     """Yield what is found at each place once, with the numbers of people if it differs by them."""
     for alike in grouped(((problem.code, problem.span), (people, problem)) for people, problem in found).values():
         problem, numbers = alike[0][1], [people for people, _ in alike]
-        if len(numbers) <= players.high - players.low or any(other.message != problem.message for _, other in alike):
-            problem = replace(problem, message=f"{_players(numbers)}: {problem.message}")
+        differs = any(other.message != problem.message for _, other in alike)
+        if len(numbers) <= players.high - players.low or differs:
+            first = f" with {numbers[0]}," if differs else ""
+            problem = replace(problem, message=f"{_players(numbers)}:{first} {problem.message}")
         yield problem
 
 

@@ -112,12 +112,12 @@ class Spoken(Names):
             return names[value]
         return super().text(value, type_)
 
+    def phrase(self, says: dict[str, Phrase] | None) -> Phrase | None:
+        """Return the template in the language, else in English; those of other languages are not for its readers."""
+        return says.get(self.language) or says.get("en") if says else None
+
     def word(self, name: str, *values: Value) -> str:
-        phrases = self.model.says.get(name)
-        phrase = phrases.get(self.language) or phrases.get("en") if phrases else None
-        if phrase is None:
-            return ""
-        return _say(self, {"": phrase}, (), values)
+        return _say(self, self.model.says.get(name), (), values)
 
     def term(self, form: Literal["button", "slot"], decision: str, name: str) -> str:
         """Return the word for an alternative of a decision, or for a slot of one; by default its name."""
@@ -199,9 +199,9 @@ def _choice(spoken: Spoken, choice: Choice, player: int | None) -> Line:
     key = f"{site.ask.name}.{option}"
     held = _held(table.model.alternatives[key], (actor, *context, *values), (None, *seen), player)
     public = _public(spoken, held)
-    phrase = table.model.says.get(key)
-    if phrase:
-        text, *starts = _told(spoken, phrase, held)
+    says = table.model.says.get(key)
+    if spoken.phrase(says):
+        text, *starts = _told(spoken, says, held)
     else:
         chosen = (f"{each.name} {public[each.name]}" for each in held[1 + len(context) :])
         who, did = f"{spoken.text(actor, types.SEAT)}:", option.replace("_", " ")
@@ -289,8 +289,8 @@ def _public(names: Names, held: Iterable[Held], unseen: str | None = None) -> di
 def _say(
     spoken: Spoken, says: dict[str, Phrase] | None, held: Sequence[Held] = (), others: Sequence[Value] = ()
 ) -> str:
-    """Fill in a template in the language of ``spoken``, or in its first language. Values that its reader may not see
-    are hidden; the ``others`` behind them are not."""
+    """Fill in a template in the language of ``spoken``. Values that its reader may not see are hidden; the ``others``
+    behind them are not."""
     return _told(spoken, says, held, others)[0]
 
 
@@ -298,9 +298,9 @@ def _told(
     spoken: Spoken, says: dict[str, Phrase] | None, held: Sequence[Held], others: Sequence[Value] = ()
 ) -> tuple[str, int, int]:
     """Fill in a template, and return the lengths of its ``subject`` and ``lead`` (:class:`Line`)."""
-    if not says:
+    phrase = spoken.phrase(says)
+    if phrase is None:
         return "", 0, 0
-    phrase = says.get(spoken.language) or next(iter(says.values()))
     env = [*(each.value for each in held), *others, *[None] * (phrase.local_count + 8)]
     hidden = {index for index, each in enumerate(held) if not each.seen}
     parts = [part if isinstance(part, str) else _part(spoken, part, env, hidden) for part in phrase.parts]
@@ -444,11 +444,8 @@ def context_of(table: Table, state: State, decision: Decision, player: int | Non
 
 def prompt_of(table: Table, state: State, decision: Decision, language: str = "en", player: int | None = None) -> str:
     """Return the prompt of a decision as a player may read it; empty if the ruleset has none in `asks`."""
-    phrases = table.model.says.get(f"asks.{decision.name}")
-    if not phrases:
-        return ""
     held = [_who(decision.actor), *context_of(table, state, decision, player)]
-    return _say(Spoken(table, state, language, player), phrases, held)
+    return _say(Spoken(table, state, language, player), table.model.says.get(f"asks.{decision.name}"), held)
 
 
 def question_of(table: Table, state: State, decision: Decision, language: str = "en", player: int | None = None) -> str:
@@ -468,11 +465,8 @@ def question_of(table: Table, state: State, decision: Decision, language: str = 
 def option_text(spoken: Spoken, decision: Decision, code: Code) -> str:
     """Return an option in the words of its log line, for the seat that decides; empty if the ruleset has none."""
     option = decision.site.ask.options[code[0]]
-    phrases = spoken.table.model.says.get(f"{decision.name}.{option.name}")
-    if not phrases:
-        return ""
     held = [_who(decision.actor), *context_of(spoken.table, decision.state, decision, decision.actor)]
-    return _say(spoken, phrases, held, code[1])
+    return _say(spoken, spoken.table.model.says.get(f"{decision.name}.{option.name}"), held, code[1])
 
 
 def _group_view(table: Table, state: State, group: Group, cell: int, veil: Veil | None) -> Value:

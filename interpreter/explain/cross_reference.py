@@ -249,7 +249,7 @@ def _key(ruleset: Ruleset, table: Table, index: int, text: str) -> int:
         raise LookupError(f"unknown {type_.name} `{text}`{did_you_mean(text, members)}")
     if text.isdecimal():
         return int(text)
-    want = "whole number" if isinstance(type_, IntType) else str(type_)
+    want = "whole number" if isinstance(type_, IntType) else ruleset.model.word(type_)
     raise LookupError(f"got `{text}`, want a {want} for `{table.keys[index]}`")
 
 

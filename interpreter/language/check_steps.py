@@ -442,13 +442,13 @@ class Steps(Expressions):
         target = self.holder(node.target.holder)
         self._only_in(node)
         match source.type, target.type:
-            case (NeverType(), TokenHolderType() | NeverType()):
+            case (NeverType(), _) | (_, NeverType()):
                 return core.MoveTokens(self.value(node.what), source, target, span=node.span)
-            case (TokenHolderType() as held, TokenHolderType() | NeverType()):
+            case (TokenHolderType() as held, TokenHolderType()):
                 self._same_token(held, target.type, node)
                 amount = self.need(node.what, read_type(held, unit=self.names.is_unit(held.name)))
                 return core.MoveTokens(amount, source, target, span=node.span)
-            case (StockType() | PlaceType() | NeverType(), StockType() | PlaceType() | NeverType()):
+            case (StockType() | PlaceType(), StockType() | PlaceType()):
                 amount = self.need(node.what, INT)
                 if isinstance(source.type, StockType):
                     self._same_token(source.type, target.type, node)
@@ -507,9 +507,9 @@ class Steps(Expressions):
         target = self._any(node.target.holder, None, False)
         self._only_in(node)
         match source.type, target.type:
-            case (TokenHolderType() as held, TokenHolderType() | NeverType()):
+            case (TokenHolderType() as held, TokenHolderType()):
                 self._same_token(held, target.type, node)
-            case (StockType() | NeverType(), StockType() | NeverType()) | (NeverType(), TokenHolderType()):
+            case (StockType(), StockType()) | (NeverType(), _) | (_, NeverType()):
                 pass
             case _:
                 self.error("E410", f"all of {source.type} cannot go to {target.type}", node.span)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.language import core
-from interpreter.language.model import RuleLayer
+from interpreter.language.model import Model, RuleLayer
 from interpreter.language.walk import descendants
 from interpreter.lint.places import Family, advice
 
@@ -16,10 +16,11 @@ __all__ = ["constant_conditions"]
 def constant_conditions(family: Family) -> Iterator[Diagnostic]:
     """Yield conditions made of constants alone."""
     help = "remove the condition, or the code that it never runs"
-    for _, layer in family.procedures():
-        for test in _tests(layer):
-            if all(isinstance(node, _FIXED) for node in descendants(test)):
-                yield advice("L004", "this condition always has the same value", test.span, help)
+    inside = (test for _, layer in family.procedures() for test in _tests(layer))
+    outside = (test for ruleset in family.rulesets for test in _tests_outside(ruleset.model))
+    for test in (*inside, *(each for each in outside if each.span.file.name in family.files)):
+        if all(isinstance(node, _FIXED) for node in descendants(test)):
+            yield advice("L004", "this condition always has the same value", test.span, help)
 
 
 _FIXED = (
@@ -32,6 +33,13 @@ _FIXED = (
     core.MakeList,
     core.MemberOf,
 )
+
+
+def _tests_outside(model: Model) -> Iterator[core.Expression]:
+    """Yield the conditions of phases, triggers, standing rules, boards and panels."""
+    yield from (guard.value for guard in model.phase_guards if guard is not None)
+    for parts in (model.triggers.values(), model.standing.values(), model.boards, model.panels):
+        yield from (each.test for each in parts if each.test is not None)
 
 
 def _tests(layer: RuleLayer) -> Iterator[core.Expression]:

@@ -59,11 +59,7 @@ class Teller:
 
     def said(self, name: str) -> str:
         """Return a text of the ruleset without ornaments; an empty text if it is none, or has values."""
-        phrases: dict[str, Phrase] = self.model.says.get(name, {})
-        phrase = phrases.get("en") or next(iter(phrases.values()), None)
-        if phrase is None or not all(isinstance(part, str) for part in phrase.parts):
-            return ""
-        return "".join(str(part) for part in phrase.parts).strip(" –—-*=.:")
+        return self.ruleset.names.word(name).strip(" –—-*=.:")
 
     def heading(self, section: str, name: str) -> str:
         """Return the heading of a declaration: its words for readers, or its name."""
@@ -92,7 +88,7 @@ class Teller:
 
     def template(self, phrases: dict[str, Phrase] | None) -> tuple[Inline, ...]:
         """Return the text of a log template with placeholders; an empty tuple if it is empty."""
-        phrase = next(iter((phrases or {}).values()), None)
+        phrase = (phrases or {}).get("en")
         if phrase is None or not phrase.parts:
             return ()
         parts = (

@@ -17,7 +17,7 @@ from msgspec import Struct
 from interpreter.base.diagnostics import Diagnostic, unique
 from interpreter.base.paths import schema_folder
 from interpreter.base.plurals import joined, listed, quoted
-from interpreter.base.remedies import Remedy, indent, remove, write
+from interpreter.base.remedies import indent, remove, write
 from interpreter.base.source import SourceFile, Span
 from interpreter.base.suggest import as_word, did_you_mean
 from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value, knowing, plain
@@ -113,9 +113,9 @@ class _Place(Struct, frozen=True):
             return self.value.entries[0].key.span
         return self.value.span
 
-    def outside(self, unknown: Container[str]) -> dict[str, Remedy]:
+    def outside(self, unknown: Container[str]) -> dict[str, str]:
         """Return the unknown keys below a key without a value, each with the remedy that indents all of them there."""
-        found, above = dict[str, Remedy](), None
+        found, above = dict[str, str](), None
         entries = self.value.entries if isinstance(self.value, Mapping) else ()
         for is_unknown, group in groupby(entries, key=lambda entry: entry.key.text in unknown):
             keys = [*group]
@@ -149,11 +149,17 @@ def _worded(error: _Error, start: _Place) -> Iterator[Diagnostic]:
 def _unknown_keys(error: _Error, place: _Place) -> Iterator[Diagnostic]:
     known = list(error.schema.get("properties", ()))
     unknown, free = [key for key in error.instance if key not in known], set(known).difference(error.instance)
-    outside = place.outside(frozenset(unknown))
+    outside = _elsewhere(unknown if "$id" in error.schema else ()) | place.outside(frozenset(unknown))
     for number, key in enumerate(unknown):
         hint = did_you_mean(key, free) if key not in outside and number < 20 else ""  # similar names are slow to find
         remedy = f"known here: {listed(known, MOST_LISTED)}" if not hint and (number == 0 or len(known) <= 12) else None
         yield Diagnostic("E101", f"unknown key {_shown(key)}{hint}", place.key(key), help=outside.get(key, remedy))
+
+
+def _elsewhere(keys: Iterable[str]) -> dict[str, str]:
+    """Return the keys that files of other kinds have, each with these kinds."""
+    homes = {key: [each["title"] for each in _schemas().values() if key in each.get("properties", ())] for key in keys}
+    return {key: f"`{key}` belongs in {joined(kinds, 'or')}" for key, kinds in homes.items() if kinds}
 
 
 def _missing_keys(error: _Error, place: _Place) -> Iterator[Diagnostic]:

@@ -15,6 +15,7 @@ from interpreter.language.parse import Trees, checked_texts, remembered
 from interpreter.language.resolve import Names, Texts
 from interpreter.loading.pipeline import Examined, examine
 from interpreter.reading.files import Shelf
+from tests import small
 
 FAMILY = """\
 language: 2
@@ -281,3 +282,17 @@ def test_a_text_of_another_ruleset_is_reused(tmp_path: Path, monkeypatch: pytest
         written(tmp_path, "limit: {is: 3}", "limit: {is: yes}")
         assert "layer" in checked
         assert checked.count("layer") < 8
+
+
+@pytest.mark.parametrize("holder", ["who.money", "who.huts", 'first("Ayr".places)', "deck", "first(stacks)"])
+@pytest.mark.parametrize(
+    "text", ["move 1 from who.typo to {}", "move 1 from {} to who.typo", "move all of who.typo to {}"]
+)
+def test_an_unknown_holder_is_the_only_error_of_a_move(tmp_path: Path, text: str, holder: str) -> None:
+    act = f"for each who in seats:\n  {text.format(holder)}"
+    found = small.examined(
+        small.write(
+            tmp_path, act, family=small.FAMILY.replace("zones: {", "zones: {stacks: {piles of: plan, order: kept}, ")
+        )
+    )
+    assert [each.code for each in found.diagnostics if each.code != "W702"] == ["E304"]

@@ -216,6 +216,21 @@ def test_a_verdict_that_refuses_nothing_is_silent(tmp_path: Path) -> None:
     assert [finding.code for finding in found(tmp_path / "two", one=twice + uses)] == ["L004"]
 
 
+@pytest.mark.parametrize("never", ["no", "1 > 2"])
+def test_a_condition_outside_of_rules_that_never_holds(tmp_path: Path, never: str) -> None:
+    sections = {
+        "round": "round: [wind, {{phase: hop, when: {}}}]\n",
+        "standing": "standing: {{calm: {{whenever: {}, does: end game}}}}\n",
+        "boards": "boards: {{calm: {{when: end of game, if: {}, says: calm}}}}\n",
+        "table": "table: {{calm: {{if: {}, rows: who in seats, columns: {{who: who}}}}}}\n",
+        "triggers": "triggers: {{calm: {{on: 'leapt(who, to) where {}', does: end game}}}}\n",
+    }
+    for name, section in sections.items():
+        findings = found(tmp_path / name, one=section.format(never))
+        assert [(each.code, each.span and each.span.text) for each in findings] == [("L004", never)], name
+        assert [each.code for each in found(tmp_path / f"{name}_at_times", one=section.format("round > 2"))] == []
+
+
 GUESTS = """\
 kinds: {side: [loyal, eel]}
 zones:

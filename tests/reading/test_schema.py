@@ -198,10 +198,19 @@ def test_all_errors_are_told_in_the_order_of_the_file() -> None:
 
 
 def test_a_short_list_of_known_keys_is_given_as_help() -> None:
-    (found,) = check("language: 2\n" + HEADERS["deck"] + "nodes: x\n", "deck")
+    (found,) = check("language: 2\n" + HEADERS["deck"] + "sorts: x\n", "deck")
     assert found.help == (
         "known here: `language`, `deck`, `title`, `rulebook`, `cites`, `about`, `provenance`, `cards`"
     )
+
+
+def test_a_key_of_another_kind_of_file_is_said_to_belong_there() -> None:
+    overlay = "language: 2\n" + HEADERS["overlay"] + "nodes: x\nrules: {x: {is: 1, nodes: 2}}\n"
+    found = [(each.message, each.help) for each in check(overlay, "overlay")]
+    assert found[0] == ("unknown key `nodes`", "`nodes` belongs in a map")  # not `zones`, which has similar letters
+    assert "belongs" not in str(found[1:])  # only keys of a file as a whole have such a place
+    (found_in_family,) = check(FAMILY + "rulebook: x\n")
+    assert found_in_family.help == "`rulebook` belongs in a deck, an edition, a map or an overlay"
 
 
 def test_long_and_many_line_texts_are_cut() -> None:

@@ -13,8 +13,8 @@ import pytest
 from interpreter.base.messages import frame
 from interpreter.base.yaml_values import word
 from interpreter.bots.planless import RandomBot
-from interpreter.engine.game import Game
-from interpreter.engine.views import BoardTable, Line
+from interpreter.engine.game import Game, Ruleset
+from interpreter.engine.views import BoardTable, Line, prompt_of
 from interpreter.language.model import Model
 from interpreter.language.translations import asks_of, sayable_in
 from interpreter.language.types import (
@@ -31,8 +31,10 @@ from interpreter.language.types import (
     ZoneType,
 )
 from interpreter.loading.load import load
+from interpreter.pages.markdown import markdown_of
+from interpreter.pages.rulebook import rulebook_of
 from interpreter.play.match import Match
-from interpreter.play.narration import Narrator
+from interpreter.play.narration import Narrator, boards_of
 from interpreter.reading.files import shelf_for
 from interpreter.reading.ruleset_files import rulesets_of
 from tests.small import FAMILY, loaded, write
@@ -234,3 +236,33 @@ def test_the_word_behind_a_number_and_names_of_cards_members_and_seats(tmp_path:
     assert [line.text for line in game.log() if line.kind == "event"] == ["1 plan of ruby red", "2 plans of opal"]
     german = [line.text for line in game.log(language="de") if line.kind == "event"]
     assert german == ["1 Plan aus Rubin: Plan Nr. 1, Blau 2", "2 Pläne aus opal: Plan Nr. 1, Rot 1"]
+
+
+def test_texts_that_only_a_translation_has_stay_out_of_other_languages(tmp_path: Path) -> None:
+    """A file of words may name what the family leaves to the defaults: phases, alternatives, prompts, headings."""
+    act = "choose pick by seats[0]:\n  grab number in 1 .. 2:\n    note said(number)\nend game"
+    path = write(
+        tmp_path, act, sections="\nboards: {sums: {when: end of game, rows: who in seats, columns: {n: who}}}\n"
+    )
+    german = {"act": "Ablauf", "pick.grab": "{who} greift {number}", "asks.pick": "{actor} soll greifen"}
+    german |= {"boards.sums": "Zahlen", "rules.act": "Verlauf", "boards.sums.n": "Zahl"}
+    words = path.parent / "words/de.yaml"
+    plain = loaded(path)
+
+    def shown(ruleset: Ruleset, language: str) -> list[str]:
+        game = ruleset.new_game(2, seed=1)
+        prompt = prompt_of(game.table, game.state, game.decision, language) if game.decision else ""
+        game.apply({"do": "grab", "number": 2})
+        boards = [
+            text for board in boards_of(game, language, None, "end of game") for text in (board.text, *board.columns)
+        ]
+        return [prompt, *(line.text for line in game.log(language=language)), *boards]
+
+    default = shown(plain, "en")
+    words.parent.mkdir()
+    is_ = "".join(f'  {name}: "{text}"\n' for name, text in german.items())
+    words.write_text(f"language: 2\nwords: {path.parent.name}/de\nis:\n{is_}", encoding="utf-8")
+    translated = loaded(path)
+    assert shown(translated, "en") == shown(translated, "fr") == default
+    assert not [text for text in german.values() if text in markdown_of(rulebook_of(translated))]
+    assert {"Ablauf", "Spieler 1 greift 2", "Spieler 1 soll greifen", "Zahlen", "Zahl"} <= {*shown(translated, "de")}

@@ -286,7 +286,7 @@ def _interpretations(ruleset: Ruleset) -> _Shown:
 
 def _chance(ruleset: Ruleset) -> _Shown:
     data = [
-        {"name": name, "does": "shuffles" if shuffles else "picks", "of": str(type_)}
+        {"name": name, "does": "shuffles" if shuffles else "picks", "of": ruleset.model.word(type_)}
         for name, (shuffles, type_) in sorted(ruleset.program.reach.chances.items())
     ]
     return data, [_rows(data, "name", "does", "of")]

@@ -38,8 +38,8 @@ def command(request: options.Request, expression: str) -> None:
         raise click.exceptions.Exit(2) from None
     if saved is None and request.seed is None:
         notice(f"seed {game.origin['seed']}")
-    public = game.ruleset.names.public(value, type_)
+    public, word = game.ruleset.names.public(value, type_), game.ruleset.model.word(type_)
     if request.output == "json":
-        as_json({"value": public, "type": str(type_)})
+        as_json({"value": public, "type": word})
     else:
-        say(f"{json_of(public)}  ({type_})")
+        say(f"{json_of(public)}  ({word})")
