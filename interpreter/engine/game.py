@@ -746,7 +746,7 @@ def _make(game: Game, number: int, choice: dict[str, Value]) -> None:
     decision = game.decision
     if decision is None:
         raise _Different(f"the game is over before choice {number} of the save")
-    if game.decision_of(choice["by"]) is None:
+    if choice["by"] != decision.actor and game.decision_of(choice["by"]) is None:
         rule = decision.site.procedure.split("@")[0]
         now = f"seat {decision.actor} decides `{decision.name}` (rule `{rule}`)"
         raise _Different(f"at choice {number} {now}, not seat {choice['by']}")

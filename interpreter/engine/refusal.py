@@ -107,7 +107,7 @@ def decoded(
         want = f'an option of the decision or a mapping, as {{"do": "{decision.site.options[0].name}", …}}'
         raise TypeError(f"got {choice!r}, want {want}")
     table.machine.meter.refill()
-    number, values = _decode(Spoken(table, decision.state, language), decision.site, dict(by_name))
+    number, values = _decode(table.names, decision.site, dict(by_name), language)
     return number, _offered_cards(table, decision, decision.site.options[number], values)
 
 
@@ -129,24 +129,24 @@ def _offered_cards(
     return next(fitting, values)
 
 
-def _decode(spoken: Spoken, site: AskSite, by_name: dict[str, object]) -> tuple[int, tuple[Value, ...]]:
+def _decode(names: Names, site: AskSite, by_name: dict[str, object], language: str) -> tuple[int, tuple[Value, ...]]:
     name = by_name.pop("do", None)
-    names = [option.name for option in site.options]
-    if name not in names:
-        near = did_you_mean(name, names, spoken.language) if isinstance(name, str) else ""
-        near = near or spoken.frame("refused.it_has", known=", ".join(f"`{n}`" for n in names))
-        raise IllegalMove(spoken.frame("refused.no_alternative", decision=site.ask.name, name=repr(name), near=near))
-    number = names.index(name)
+    known = [option.name for option in site.options]
+    if name not in known:
+        near = did_you_mean(name, known, language) if isinstance(name, str) else ""
+        near = near or frame(language, "refused.it_has", known=", ".join(f"`{n}`" for n in known))
+        raise IllegalMove(frame(language, "refused.no_alternative", decision=site.ask.name, name=repr(name), near=near))
+    number = known.index(name)
     values = []
     for choice in site.options[number].core.choices:
         if choice.name not in by_name:
-            raise IllegalMove(spoken.frame("refused.needs", option=name, name=choice.name))
+            raise IllegalMove(frame(language, "refused.needs", option=name, name=choice.name))
         try:
-            values.append(spoken.value(by_name.pop(choice.name), choice.type))
+            values.append(names.value(by_name.pop(choice.name), choice.type))
         except ValueError as error:
             raise IllegalMove(f"`{choice.name}`: {error}") from None
     if by_name:
-        raise IllegalMove(spoken.frame("refused.takes_no", option=name, name=next(iter(by_name))))
+        raise IllegalMove(frame(language, "refused.takes_no", option=name, name=next(iter(by_name))))
     return number, tuple(values)
 
 
@@ -242,9 +242,7 @@ def _outside(
     """Return what is wanted in place of a value that is not among those offered, in a sentence and alone, whether the
     reader knows these values, whether a trait tells them from all others, and the least offered number in place of a
     number."""
-    is_known, is_told_apart, lowest = False, False, value
-    what = only = names.frame("refused.offered")
-    with suppress(Unseen):
+    try:
         domain = items(names.state, env)
         if value in domain:
             return None
@@ -253,8 +251,10 @@ def _outside(
         form, parts = _described(names, domain, choice)
         what = names.frame(form, **parts)
         only = what if form == "refused.range" else str(parts.get("items", ""))
-        is_known, is_told_apart, lowest = True, trait_of(names, domain, choice.type) is not None, least
-    return what, only, is_known, is_told_apart, lowest
+        return what, only, True, trait_of(names, domain, choice.type) is not None, least
+    except Unseen:
+        what = names.frame("refused.offered")
+        return what, what, False, False, value
 
 
 def domain_text(names: Names, domain: Sequence[Value] | range, choice: core.Choice) -> str:

@@ -66,11 +66,11 @@ def _look(game: Game) -> None:
     """Look at a game as each seat does: some rules only say who sees what, and what the back of a card shows."""
     state, sight = game.state, game.table.sight
     tops = [*sight.uppermost(state)]
-    for player in game.machine.constants.seats if sight.judged or tops else ():
-        veils = sight.veils(state, player)
-        for cell, card in tops:
-            if cell in veils and (back := sight.back(state, cell)) is not None:
-                back(card)
+    seats = game.machine.constants.seats if sight.judged or tops else ()
+    hidden = {card for player in seats for card in sight.hidden_cards(state, player)}
+    for cell, card in tops:
+        if card in hidden and (back := sight.back(state, cell)) is not None:
+            back(card)
 
 
 def _parts(ruleset: Ruleset) -> Iterator[Citation]:

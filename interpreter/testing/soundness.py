@@ -374,15 +374,15 @@ class Examiner:
         shows_same = sight.hidden_cells(game.state, player) == sight.hidden_cells(other.state, player)
         return Twin(player, other, since, differs) if differs and shows_same else None
 
-    def _compared(self, deal: Deal, made: Option | None = None) -> Iterator[Trouble]:
-        """Check that no channel tells the player more than the rules do; report what these tell."""
+    def _compared(self, deal: Deal, made: Option | None = None, *, reports: bool = True) -> Iterator[Trouble]:
+        """Check that no channel tells the player more than the rules do. What these tell is reported, or ends it."""
         twin = deal(())
         if twin is None:
             return
         self.pairs += 1
-        apart = twin.told_apart(self.game)
+        apart = twin.told_apart(self.game, sought=reports)
         if apart is not None:
-            if self._asks(twin.other) == self._asks(self.game) and apart[0].is_like(apart[1]):
+            if reports and self._asks(twin.other) == self._asks(self.game) and apart[0].is_like(apart[1]):
                 yield from self._told(deal, twin, made, *apart)
             return
         leak = twin.leak(self.game, self._some_channels())
@@ -420,7 +420,7 @@ class Examiner:
         yield Trouble("told", message, place, _apart(here.values, there.values))
 
     def _leaks(self, twin: Twin, option: Option) -> Iterator[Trouble]:
-        return (trouble for trouble in self._compared(lambda _: twin, option) if trouble.kind == "leak")
+        return self._compared(lambda _: twin, option, reports=False)
 
     def _tells(self, deal: Deal, same: Collection[str]) -> bool:
         """Return whether the rules still tell a twin apart in which these hidden things are the same."""

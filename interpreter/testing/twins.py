@@ -62,16 +62,16 @@ class Twin:
             return False
         return True
 
-    def told_apart(self, game: Game) -> tuple[Told, Told] | None:
-        """Return the first thing that the rules tell the player and that differs: as it is here and there. None if the
-        rules do not tell the two games apart."""
+    def told_apart(self, game: Game, *, sought: bool = True) -> tuple[Told, Told] | None:
+        """Return the first thing that the rules tell the player and that differs, as it is here and there; None if the
+        rules do not tell the two games apart. If it is not ``sought``, a visible value is enough: no log is read."""
+        shown, model = game.table.sight.shown_apart(game.state, self.other.state, self.player), game.ruleset.model
+        if shown is not None and not sought:
+            return _END, _END
         here = [*_told(game, game.state.log[self.since :], self.player), _END]
         there = [*_told(self.other, self.other.state.log, self.player), _END]
-        if here != there:
-            return next((a, b) for a, b in zip(here, there, strict=False) if a != b)
-        shown, model = game.table.sight.shown_apart(game.state, self.other.state, self.player), game.ruleset.model
-        if shown is None:
-            return None
+        if here != there or shown is None:
+            return next(((a, b) for a, b in zip(here, there, strict=False) if a != b), None)
         groups = sorted(
             (g for name in shown if (g := model.groups.get(name))), key=lambda g: (g.sees is not None, g.name)
         )

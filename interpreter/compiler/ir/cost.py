@@ -18,12 +18,12 @@ def cost_of(part: object, of_function: Callable[[str], int]) -> int:
     """Return the cost of ops and their parts. An ``if`` costs as much as its more expensive branch."""
 
     def cost(part: object) -> int:
-        if part is None or isinstance(part, (ops.Var, ops.Constant)):
+        if part is None or (kind := type(part)) is ops.Var or kind is ops.Constant:
             return 0
         if isinstance(part, ops.If):
             return 1 + cost(part.test) + max(cost(part.then), cost(part.otherwise))
         inside = sum(map(cost, children(part)))
-        if isinstance(part, ops.While):
+        if kind is ops.While:
             return PASSES_OF_A_LOOP * (2 + inside)
         own = not isinstance(part, (tuple, ops.Cell, ops.Touch))
         return inside + (of_function(part.function) if isinstance(part, ops.Call) else own)

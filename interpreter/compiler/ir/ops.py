@@ -382,7 +382,7 @@ class Function(Op, frozen=True, dict=True, gc=True):
     @cached_property
     def called(self) -> tuple[str, ...]:
         """Names of the functions that it calls, once for each call."""
-        return tuple(op.function for op in self.ops if isinstance(op, (Call, TailCall)))
+        return tuple([op.function for op in self.ops if isinstance(op, (Call, TailCall))])
 
 
 def read(address: Value, offset: int = 0, rep: Rep = "i32", group: str = "") -> Value:

@@ -52,7 +52,7 @@ def fuel(functions: Functions, context: Context) -> Functions:
         is_charged = bool(body) and isinstance(body[0], ops.Charge) and name not in context.roots and not function.rare
         if is_charged and (calls < 2 or calls_of(name) is not None):
             body = body[1:]
-        if any(isinstance(op, ops.While) for op in function.ops):
+        if ops.While in map(type, function.ops):
             body = _less(rewritten(body, change, ops.Block, ops.While, ops.Within, ops.If), calls_of)
         result[name] = function if body is function.body else replace(function, body=body)
     return result

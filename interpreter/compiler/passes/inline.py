@@ -57,8 +57,8 @@ class _Inliner:
             self._called = self._left[name] = set[str]()
             self._result[name] = done = function.rewritten(self._change, ops.Call, ops.Do)
             if self._calls[name]:
-                returns = sum(isinstance(op, ops.Return) for op in done.ops)
-                assigned = frozenset(op.var for op in done.ops if isinstance(op, ops.Set))
+                returns = list(map(type, done.ops)).count(ops.Return)
+                assigned = frozenset([op.var for op in done.ops if type(op) is ops.Set])
                 self._callees[name] = _Callee(done, len(done.ops), returns, assigned)
         reached, found = set[str](), set(self._roots)
         while found:

@@ -372,9 +372,9 @@ class Compiled:
             record = self.record(self._words[ASKED], (number, values))
         except (Unsupported, TypeError, IndexError, ValueError):
             return False
-        stride = self._decision(self._words[ASKED]).stride
+        stride, size = self._decision(self._words[ASKED]).stride, len(record)
         options = self._bytes[self._options : self._list()].tobytes()
-        return any(options.startswith(record, at) for at in range(0, len(options), stride))
+        return record in [options[at : at + size] for at in range(0, len(options), stride)]
 
     # --- bots
 
