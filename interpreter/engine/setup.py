@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Table", "default_settings", "role_seats", "roles_of", "set_up", "walkable"]
 
-MAXIMUM_SEATS = 20
 MAXIMUM_SPACES = 500
 """Maximum capacity of a track for one kind of token."""
 
@@ -192,8 +191,8 @@ def roles_of(model: Model, people: int, settings: dict[str, Value]) -> list[str]
     seats = roles[:1] * people
     for role in model.roles.values():
         number = len(settings[role.setting]) if role.setting is not None else role.seats
-        if number > MAXIMUM_SEATS:
-            raise ValueError(f"`{role.setting}`: got {number} seats, want at most {MAXIMUM_SEATS}")
+        if number > role.most:
+            raise ValueError(f"`{role.setting}`: got {number} seats, want at most {role.most}")
         seats.extend([role.name] * number)
     return seats
 

@@ -40,7 +40,6 @@ from interpreter.sections.documents import STATE_SECTIONS
 __all__ = ["OWN_CALLS", "OWN_CELLS", "declare"]
 
 MAXIMUM_RANGE = 1_000
-MAXIMUM_SEATS = 20
 MAXIMUM_TOKENS = 64
 MAXIMUM_DEPTH = 8
 MAXIMUM_FIELDS = 200
@@ -205,8 +204,8 @@ class _Things(Reader):
         for role in self.composition.read(seating.Role):
             number = Whole.read(role.seats)
             setting = word(role.seats) or None if number is None else None
-            if (number or 0) > MAXIMUM_SEATS:
-                self.error("E313", f"got {number} seats, want at most {MAXIMUM_SEATS}", role.span("seats"))
+            if (number or 0) > Role.most:
+                self.error("E313", f"got {number} seats, want at most {Role.most}", role.span("seats"))
                 number = 1
             if setting is not None and setting not in known:
                 self.unknown("setting", setting, known, role.span("seats"))
@@ -346,8 +345,8 @@ class _Things(Reader):
         if not isinstance(type_, types.ListType | types.NeverType) or type_.optional:
             message = f"got {type_}, want a list: a role takes one seat for each item"
             self.error("E401", message, setting.span("value"))
-        elif isinstance(value, tuple) and len(value) > MAXIMUM_SEATS:
-            message = f"got a default of {len(value)} seats, want at most {MAXIMUM_SEATS}"
+        elif isinstance(value, tuple) and len(value) > Role.most:
+            message = f"got a default of {len(value)} seats, want at most {Role.most}"
             self.error("E313", message, setting.span("default"))
 
     def _range(self, value: Value | None) -> tuple[int, int] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Literal, TypeAlias, cast
+from typing import ClassVar, Literal, TypeAlias, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -182,9 +182,10 @@ class Role(Struct, frozen=True):
     """Role of a seat. A role that does not count is left out of `players` and is never asked.
 
     ``seats`` is the number of extra seats with this role (players have the first role); with a ``setting``, the number
-    of its items instead. Everything that a seat of an ``open`` role has is public.
+    of its items instead, at most ``most``. Everything that a seat of an ``open`` role has is public.
     """
 
+    most: ClassVar[int] = 20
     name: str
     counts: bool
     span: Span

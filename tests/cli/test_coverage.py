@@ -114,6 +114,16 @@ def test_who_asks_for_a_book_that_no_ruleset_here_follows_is_told_how_to_name_on
     assert "name a ruleset of another book by its path: --ruleset PATH" in " ".join(result.stderr.split())
 
 
+def test_a_book_of_an_overlay_that_no_scenario_plays_needs_a_scenario(run: Run, pond: Path) -> None:
+    head = "language: 2\noverlay: pond/tide\ntitle: Tide\nover: [pond]\nrulebook: tide\n"
+    (pond / "overlays").mkdir()
+    (pond / "overlays/tide.yaml").write_text(head, encoding="utf-8")
+    result = run("coverage", "--rulebook", "tide")
+    assert result.exit_code == 1
+    wanted = "no scenario plays `pond/tide`, which follows `tide`: write one with `with: [pond/tide]`"
+    assert wanted in " ".join(result.stderr.split())
+
+
 ISLANDS = POND.parents[3] / "docs/examples/islands/power-grid"
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from interpreter.base.plurals import joined, quoted
 from interpreter.base.suggest import did_you_mean, did_you_mean_one_of
 from interpreter.cli import options
 from interpreter.cli.failures import refused
@@ -163,6 +164,9 @@ def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]
         return {book: each for book, each in books.items() if book in wanted} or books
     if rulebook not in books:
         others = rulebooks_named(shelf) if ruleset is None else {}
+        if overlays := [document.id for document in others.get(rulebook, ()) if document.kind == "overlay"]:
+            names = joined(quoted(overlays), "or")
+            refused(f"no scenario plays {names}, which follows `{rulebook}`: write one with `with: [{overlays[0]}]`")
         hint = did_you_mean(rulebook, {**books, **others}).replace("`", "'")
         if not hint and ruleset is None:
             listed = ", ".join(f"'{book}'" for book in sorted({**books, **others})) or "none"
