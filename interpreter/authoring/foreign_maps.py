@@ -155,13 +155,14 @@ class _Reader:
 
     def read(self, path: Path, text: str) -> None:
         networkx, suffix = _networkx(), path.suffix.lower()
-        data = json.loads(text) if suffix in (".json", ".geojson") else None
+        is_json = suffix in (".json", ".geojson")
+        data = json.loads(text) or {} if is_json else {}
         if suffix == ".csv":
             self._csv(path, text)
-        elif data is not None and "features" in data:
+        elif "features" in data:
             self._features(path, data["features"])
         else:
-            if data is not None:
+            if is_json:
                 graph = networkx.node_link_graph(data, edges="links" if "links" in data else "edges")
             else:
                 graph = networkx.parse_graphml(text) if suffix == ".graphml" else networkx.parse_gml(text, label="id")

@@ -126,7 +126,7 @@ class CommandBot:
         params, self._told = question(game, decision, self._wants, self._told)
         number = self._ask("choose", params).get("option")
         if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(listed):
-            raise self._failed(f"chose no option: got {json.dumps(number)[:60]}, want 0 to {len(listed) - 1}")
+            raise self._failed("chose no option", f"got {json.dumps(number)[:60]}, want 0 to {len(listed) - 1}")
         return listed[number]
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
@@ -143,7 +143,7 @@ class CommandBot:
         about = {"protocol": PROTOCOL, "ruleset": game.ruleset.id, "title": game.ruleset.title, "seat": seat}
         wants = self._ask("hello", about).get("wants", ["view"])
         if not isinstance(wants, list) or any(want not in WANTS for want in wants):
-            raise self._failed(f"wants {json.dumps(wants)[:60]}, there are {json.dumps(WANTS)}")
+            raise self._failed(f"wants something else than {json.dumps(WANTS)}", json.dumps(wants)[:60])
         self._wants = frozenset(wants)
 
     def _ask(self, method: str, params: Mapping[str, object]) -> dict[str, Json]:
@@ -160,16 +160,16 @@ class CommandBot:
         try:
             answer = json.loads(line)
         except (ValueError, RecursionError):
-            raise self._failed(f"answered `{method}` with no JSON: {line.strip()[:60]}") from None
+            raise self._failed(f"answered `{method}` with no JSON", line.strip()[:60]) from None
         if not isinstance(answer, dict) or answer.get("id") != self._number:
-            raise self._failed(f"answered `{method}` without its id {self._number}: {line.strip()[:60]}")
+            raise self._failed(f"answered `{method}` without its id {self._number}", line.strip()[:60])
         if "error" in answer:
-            raise self._failed(f"refused `{method}`: {json.dumps(answer['error'])[:200]}")
+            raise self._failed(f"refused `{method}`", json.dumps(answer["error"])[:200])
         result = answer.get("result")
         return result if isinstance(result, dict) else {}
 
-    def _failed(self, reason: str) -> BotFailed:
+    def _failed(self, reason: str, said: str = "") -> BotFailed:
         if self._program is not None:
             self._program.process.kill()
             self._program = None
-        return BotFailed(f"the bot `{self.name}` {reason}")
+        return BotFailed(f"the bot `{self.name}` {reason}", said)

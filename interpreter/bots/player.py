@@ -14,7 +14,14 @@ __all__ = ["Bot", "BotFailed", "Code", "Stream", "how_to_choose"]
 
 
 class BotFailed(Exception):
-    """Raised if a program that plays as a bot gives no legal choice."""
+    """Raised if a program that plays as a bot gives no legal choice. What it ``said`` can tell what its seat sees."""
+
+    def __init__(self, what: str, said: str = "") -> None:
+        super().__init__(what, said)
+        self.what, self.said = what, said
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.said}" if self.said else self.what
 
 
 class Stream(Draws):

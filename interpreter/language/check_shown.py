@@ -57,8 +57,9 @@ class Shown(Checker):
                 continue
             event = self.model.events.get(name)
             phrases = dict(event.says) if event is not None and not own else {}
-            words = (layer for layer in layers if layer.kind == "words")
-            self.model.says[name] = phrases | self._says(bound, *(layer.value for layer in (*own, *words)))
+            words = (layer.value for layer in layers if layer.kind == "words")
+            phrases |= self._says(bound, *(layer.value for layer in own))
+            self.model.says[name] = phrases | self._says(bound, *words, own=False)
         self._asks()
         for board in self.composition.read(drawings.Board):
             self.model.boards.append(self.once(("board",), tuple(board.layers), partial(self._board, board)))
@@ -122,8 +123,9 @@ class Shown(Checker):
             self.unknown("name", name, self.sayable, entry.span)
         return None
 
-    def _says(self, bound: list[tuple[str, types.Type]], *layers: Value | None) -> dict[str, Phrase]:
-        """Return the phrases of some layers by language, those of the uppermost layer that has one."""
+    def _says(self, bound: list[tuple[str, types.Type]], *layers: Value | None, own: bool = True) -> dict[str, Phrase]:
+        """Return the phrases of some layers by language, those of the uppermost layer that has one. If a declaration's
+        ``own`` texts are not in English, the first is for readers of all other languages."""
 
         def said() -> dict[str, Phrase]:
             texts: list[tuple[str, Value]] = []
@@ -132,9 +134,10 @@ class Shown(Checker):
                     texts.append(("en", value))
                 elif isinstance(value, Mapping):
                     texts.extend(value.items())
-            return {key: self.phrase(text, frame_of(bound)) for key, text in texts if isinstance(text, Scalar)}
+            phrases = {key: self.phrase(text, frame_of(bound)) for key, text in texts if isinstance(text, Scalar)}
+            return {"en": next(iter(phrases.values())), **phrases} if own and phrases else phrases
 
-        return self.once(("says", *bound), layers, said)
+        return self.once(("says", own, *bound), layers, said)
 
     def _moment(self, value: Value | None) -> str:
         text, phases = word(value), self.names.members("phase")

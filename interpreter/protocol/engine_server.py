@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping
 from inspect import Parameter, signature
 from itertools import islice
+from sys import maxsize
 from typing import IO
 
 from msgspec import Struct
@@ -160,7 +161,7 @@ class _Methods:
         if (option is None) == (choice is None):
             raise Refused(PARAMS, "want either `choice` or `option`")
         if option is not None:
-            listed = self._decision(game, by).options[option : option + 1]
+            listed = [*islice(self._decision(game, by).options, option, option + 1)] if 0 <= option < maxsize else []
             if not listed:
                 raise Refused(ILLEGAL, f"unknown option {option}")
             choice = listed[0].as_dict()

@@ -149,7 +149,8 @@ def _worded(error: _Error, start: _Place) -> Iterator[Diagnostic]:
 def _unknown_keys(error: _Error, place: _Place) -> Iterator[Diagnostic]:
     known = list(error.schema.get("properties", ()))
     unknown, free = [key for key in error.instance if key not in known], set(known).difference(error.instance)
-    outside = _elsewhere(unknown if "$id" in error.schema else ()) | place.outside(frozenset(unknown))
+    own = [key for key in unknown if "$id" in error.schema and free.isdisjoint((f"{key}s", key.removesuffix("s")))]
+    outside = _elsewhere(own) | place.outside(frozenset(unknown))
     for number, key in enumerate(unknown):
         hint = did_you_mean(key, free) if key not in outside and number < 20 else ""  # similar names are slow to find
         remedy = f"known here: {listed(known, MOST_LISTED)}" if not hint and (number == 0 or len(known) <= 12) else None

@@ -131,12 +131,12 @@ class Observer(Sights):
         cells, seats = range(-1, self.constants.layout.size), range(self.shapes.seats)  # -1: nowhere
         seen_by = {cell: seen for cell, seen in self.constants.seen_by.items() if not callable(seen)}
         shown = [cell if seat in seen_by.get(cell, seats) else HIDDEN for seat in seats for cell in cells]
-        row = b.kept(ops.Select(self.is_over, ops.Constant(len(seats)), SEAT) * (len(cells) * WORD), "row")
+        row = b.kept(ops.Select(self.is_over, ops.Constant(len(seats)), SEAT) * (len(cells) * WORD) + WORD, "row")
         table = self.memory.words([*shown, *cells])
         at = b.var("i32", "at", ZERO)
         with b.repeated("each", at < group.count * WORD, ops.Set(at, at + WORD)):
             cell = ops.Load(at, group.address, "i32", "location")
-            zone: ops.Value = ops.Load(row + cell * WORD, table + WORD)
+            zone: ops.Value = ops.Load(row + cell * WORD, table)
             if self.constants.carriers or self.judged:
                 zone = ops.Select(b.sees_card(at >> 2), cell, ops.Constant(HIDDEN))
             b.add(ops.Store(into + at, 0, zone))

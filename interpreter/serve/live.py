@@ -790,8 +790,8 @@ def _place(error: Exception) -> str:
     """Return the place of an error that can quote what is hidden; the whole error if it has none."""
     if isinstance(error, Difference) and error.number:
         return f"choice {error.number} no longer fits"
-    if isinstance(error, BotFailed):  # then comes what a program has said
-        return str(error).partition(": ")[0]
+    if isinstance(error, BotFailed):
+        return error.what
     return f"{error.code} in {error.span}" if isinstance(error, RuleFailure) and error.span else str(error)
 
 

@@ -425,7 +425,7 @@ class Examiner:
     def _tells(self, deal: Deal, same: Collection[str]) -> bool:
         """Return whether the rules still tell a twin apart in which these hidden things are the same."""
         twins = (deal(same) for _ in range(TRIED))
-        return any(twin is not None and twin.told_apart(self.game) is not None for twin in twins)
+        return any(twin is not None and twin.told_apart(self.game, sought=False) is not None for twin in twins)
 
     @staticmethod
     def _asks(game: Game) -> tuple[str, int] | None:

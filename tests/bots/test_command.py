@@ -67,7 +67,7 @@ def test_a_program_is_told_what_its_seat_sees(program: str, tmp_path: Path) -> N
         ("print('hello')", "answered `hello` with no JSON: hello"),
         ("print('{}')", "answered `hello` without its id 1"),
         ('print(\'{"id": 1, "error": {"message": "no"}}\')', "refused `hello`"),
-        ('print(\'{"id": 1, "result": {"wants": ["all"]}}\')', 'wants ["all"]'),
+        ('print(\'{"id": 1, "result": {"wants": ["all"]}}\')', 'wants something else than ["view", "log"]: ["all"]'),
         (
             'print(\'{"id":1}\'); print(\'{"id":2}\'); print(\'{"id":3, "result": {"option": 99}}\'); input()',
             "chose no option: got 99, want 0 to 12",

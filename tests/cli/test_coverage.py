@@ -120,7 +120,7 @@ def test_a_book_of_an_overlay_that_no_scenario_plays_needs_a_scenario(run: Run, 
     (pond / "overlays/tide.yaml").write_text(head, encoding="utf-8")
     result = run("coverage", "--rulebook", "tide")
     assert result.exit_code == 1
-    wanted = "no scenario plays `pond/tide`, which follows `tide`: write one with `with: [pond/tide]`"
+    wanted = "no scenario plays `pond/tide`, for `tide`: write one with `with: [pond/tide]`"
     assert wanted in " ".join(result.stderr.split())
 
 

@@ -15,6 +15,7 @@ from jsonschema import Draft202012Validator
 
 from interpreter.loading.load import load
 from interpreter.protocol.engine_server import METHODS, Engine, serve
+from tests.small import loaded, write
 from tests.support import ENVELOPES, shared
 
 SCHEMA = json.loads(
@@ -130,6 +131,14 @@ def test_errors_are_values(engine: Engine) -> None:
         assert json.loads(engine.answer(line) or "")["error"]["code"] == code
     assert engine.answer('{"method": "version"}') is None
     assert json.loads(engine.answer("[" * 100_000) or "")["error"]["code"] == -32700
+
+
+def test_an_option_is_found_without_listing_those_behind_it(tmp_path: Path) -> None:
+    act = "choose pick by seats[0]:\n  take number in 1 .. 9 where 6 div (number - 2) < 9:\n    amount = number"
+    engine = Engine(loaded(write(tmp_path, act)))
+    game = ask(engine, "new", players=2, seed=1)["game"]
+    assert "division by 0" in ask(engine, "options", game=game)["message"]
+    assert ask(engine, "apply", game=game, option=0)["choices"] == 1
 
 
 def test_it_ends_with_quit_and_with_its_input() -> None:

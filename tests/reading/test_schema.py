@@ -213,6 +213,12 @@ def test_a_key_of_another_kind_of_file_is_said_to_belong_there() -> None:
     assert found_in_family.help == "`rulebook` belongs in a deck, an edition, a map or an overlay"
 
 
+@pytest.mark.parametrize(("kind", "key", "meant"), [("ruleset", "overlay", "overlays"), ("ruleset", "maps", "map")])
+def test_a_letter_too_few_or_many_does_not_belong_elsewhere(kind: str, key: str, meant: str) -> None:
+    (found,) = check("language: 2\n" + HEADERS[kind] + f"{key}: x\n", kind)
+    assert (found.message, found.help) == (f"unknown key `{key}`; did you mean `{meant}`?", None)
+
+
 def test_long_and_many_line_texts_are_cut() -> None:
     ((_, message, _),) = told(f"kinds:\n  k: |\n    {'x' * 200}\n    `y`\n")
     assert "…" in message

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -68,8 +69,10 @@ class TestPettingZoo:
         for hidden in (7, 8):
             env = GameEnv(LIARS, 2, render_mode=mode)
             env.reset(seed=hidden)
-            drawn.append(np.asarray(env.render()).tolist())
-        assert drawn[0] == drawn[1]
+            assert env.game is not None
+            drawn.append((np.asarray(env.render()).tolist(), json.dumps(env.game.view())))
+        assert drawn[0][0] == drawn[1][0]
+        assert drawn[0][1] != drawn[1][1], "something is hidden"
 
     def test_rewards_come_with_the_end(self) -> None:
         from interpreter.rl import GameEnv

@@ -238,6 +238,15 @@ def test_the_word_behind_a_number_and_names_of_cards_members_and_seats(tmp_path:
     assert german == ["1 Plan aus Rubin: Plan Nr. 1, Blau 2", "2 Pläne aus opal: Plan Nr. 1, Rot 1"]
 
 
+def test_a_declaration_without_english_words_is_read_in_its_first_language_by_all_others(tmp_path: Path) -> None:
+    found = "events:\n  found: {with: {number: int}, says: {de: '{number} gefunden', it: '{number} trovato'}}\n"
+    family = FAMILY.replace("events:\n", found)
+    game = loaded(write(tmp_path, "note found(3)\nend game", family=family)).new_game(2, seed=1)
+    texts = {language: {line.text for line in game.log(language=language)} for language in ("en", "fr", "it")}
+    assert all("3 gefunden" in texts[language] for language in ("en", "fr"))
+    assert "3 trovato" in texts["it"]
+
+
 def test_texts_that_only_a_translation_has_stay_out_of_other_languages(tmp_path: Path) -> None:
     """A file of words may name what the family leaves to the defaults: phases, alternatives, prompts, headings."""
     act = "choose pick by seats[0]:\n  grab number in 1 .. 2:\n    note said(number)\nend game"

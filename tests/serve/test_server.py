@@ -189,18 +189,26 @@ def test_a_program_that_fails_holds_its_table_until_somebody_else_sits_down(tmp_
         running.close()
 
 
-@pytest.mark.parametrize("says", ["{}", "my hand is 9"])
-def test_what_a_program_says_is_not_for_other_people(says: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("answer", "end"),
+    [
+        ('{"id": N, "result": {"option": 99}}', "chose no option"),
+        ("my hand is 9", "answered `hello` with no JSON"),
+        ('{"id": "my hand is 9"}', "answered `hello` without its id 1"),
+        ('{"id": N, "error": "my hand is 9"}', "refused `hello`"),
+        ('{"id": N, "result": {"wants": ["my hand is 9"]}}', 'wants something else than ["view", "log"]'),
+    ],
+)
+def test_what_a_program_says_is_not_for_other_people(answer: str, end: str, tmp_path: Path) -> None:
     """It sees the hand of its seat, and its maker may have it print that."""
-    answer = '{{"id": {n}, "result": {{"option": 99}}}}' if says == "{}" else says
-    (tmp_path / "bot.py").write_text(f"for n in range(1, 9):\n    input()\n    print(f{answer!r}, flush=True)\n")
-    running = Served(tmp_path / "tables.sqlite", programs=[f"cmd:{sys.executable} {tmp_path / 'bot.py'}"])
+    lines = f"for n in range(1, 9):\n    input()\n    print({answer!r}.replace('N', str(n)), flush=True)\n"
+    (tmp_path / "bot.py").write_text(lines)
+    running = Served(tmp_path / "tables.sqlite", programs=[f"cmd:{sys.executable} {tmp_path / 'bot.py'} 'a: b'"])
     try:
         (name,) = running.hall.programs
         live, _, watch = running.table("goofspiel", [f"bot:{name}", "person", "person"])
         get(watch)
         until(lambda: live.note, 60)
-        end = "chose no option" if says == "{}" else "answered `hello` with no JSON"
         assert str(live.note) == f"The table waits: the bot `{name}` {end}"
     finally:
         running.close()

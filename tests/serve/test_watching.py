@@ -160,3 +160,4 @@ def test_rules_that_no_longer_fit_tell_nothing_hidden(author: Author, changed: t
         page = get(f"{served.base}/seat/{token}")
         told[-1].append(notice(f"{served.base}/seat/{token}") if page.status_code == 200 else page.text)
     assert told[0] == told[1]
+    assert any(place in told[0][0] for place in ("choice 2 no longer fits", "R001 in small/family.yaml:"))

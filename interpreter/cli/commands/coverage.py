@@ -166,7 +166,7 @@ def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]
         others = rulebooks_named(shelf) if ruleset is None else {}
         if overlays := [document.id for document in others.get(rulebook, ()) if document.kind == "overlay"]:
             names = joined(quoted(overlays), "or")
-            refused(f"no scenario plays {names}, which follows `{rulebook}`: write one with `with: [{overlays[0]}]`")
+            refused(f"no scenario plays {names}, for `{rulebook}`: write one with `with: [{overlays[0]}]`")
         hint = did_you_mean(rulebook, {**books, **others}).replace("`", "'")
         if not hint and ruleset is None:
             listed = ", ".join(f"'{book}'" for book in sorted({**books, **others})) or "none"
