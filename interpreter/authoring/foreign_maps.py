@@ -155,14 +155,13 @@ class _Reader:
 
     def read(self, path: Path, text: str) -> None:
         networkx, suffix = _networkx(), path.suffix.lower()
-        is_json = suffix in (".json", ".geojson")
-        data = json.loads(text) or {} if is_json else {}
+        data = (json.loads(text) or {}) if suffix in (".json", ".geojson") else None
         if suffix == ".csv":
             self._csv(path, text)
-        elif "features" in data:
+        elif data and "features" in data:
             self._features(path, data["features"])
         else:
-            if is_json:
+            if data is not None:
                 graph = networkx.node_link_graph(data, edges="links" if "links" in data else "edges")
             else:
                 graph = networkx.parse_graphml(text) if suffix == ".graphml" else networkx.parse_gml(text, label="id")

@@ -444,8 +444,9 @@ def context_of(table: Table, state: State, decision: Decision, player: int | Non
 
 def prompt_of(table: Table, state: State, decision: Decision, language: str = "en", player: int | None = None) -> str:
     """Return the prompt of a decision as a player may read it; empty if the ruleset has none in `asks`."""
-    held = [_who(decision.actor), *context_of(table, state, decision, player)]
-    return _say(Spoken(table, state, language, player), table.model.says.get(f"asks.{decision.name}"), held)
+    says = table.model.says.get(f"asks.{decision.name}")
+    held = [_who(decision.actor), *context_of(table, state, decision, player)] if says else []
+    return _say(Spoken(table, state, language, player), says, held)
 
 
 def question_of(table: Table, state: State, decision: Decision, language: str = "en", player: int | None = None) -> str:
@@ -465,8 +466,9 @@ def question_of(table: Table, state: State, decision: Decision, language: str = 
 def option_text(spoken: Spoken, decision: Decision, code: Code) -> str:
     """Return an option in the words of its log line, for the seat that decides; empty if the ruleset has none."""
     option = decision.site.ask.options[code[0]]
-    held = [_who(decision.actor), *context_of(spoken.table, decision.state, decision, decision.actor)]
-    return _say(spoken, spoken.table.model.says.get(f"{decision.name}.{option.name}"), held, code[1])
+    says = spoken.table.model.says.get(f"{decision.name}.{option.name}")
+    held = [_who(decision.actor), *context_of(spoken.table, decision.state, decision, decision.actor)] if says else []
+    return _say(spoken, says, held, code[1])
 
 
 def _group_view(table: Table, state: State, group: Group, cell: int, veil: Veil | None) -> Value:

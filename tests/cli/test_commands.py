@@ -388,6 +388,14 @@ def test_try(run: Run, expression: str, shown: str) -> None:
     assert run("try", "pebbles", expression, "--seed", "1").stdout == shown + "\n"
 
 
+def test_types_are_named_as_the_author_names_a_node(run: Run) -> None:
+    assert run("try", "germany-2018", '"Essen"', "--seed", "1").stdout == '"Essen"  (city)\n'
+    assert (
+        json.loads(run("try", "germany-2018", '["Essen"]', "--seed", "1", "-o", "json").stdout)["type"]
+        == "list of city"
+    )
+
+
 def test_try_with_settings(run: Run) -> None:
     result = run("try", "pebbles", "largest()", "--set", "most=5", "--seed", "1", "-o", "json")
     assert json.loads(result.stdout) == {"value": 5, "type": "int"}
