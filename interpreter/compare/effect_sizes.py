@@ -82,13 +82,14 @@ def _numbers(row: Row, measures: Sequence[Measure]) -> dict[str, float]:
     """Return each measure of a game as one number: the mean over all seats that count and all subjects. A measure with
     an integer key has one number per key, as for stages of a game."""
     results: dict[str, float] = {"rounds": row.rounds}
+    others = {seat for seat, place in enumerate(row.places) if not place}
     for measure in measures:
-        values = grouped(
-            (_by_number(measure, of), value)
-            for of, value in final(measure, row).items()
-            if value is not None and (measure.seat is None or row.counts(of[measure.seat]))
-        )
-        results |= {name: sum(of_name) / len(of_name) for name, of_name in values.items()}
+        own, values = measure.seat, final(measure, row).items()
+        known = [(of, n) for of, n in values if n is not None and (own is None or of[own] not in others)]
+        by_name = {measure.name: [value for _, value in known]}
+        if measure.numbers:
+            by_name = grouped((_by_number(measure, of), value) for of, value in known)
+        results |= {name: sum(of_name) / len(of_name) for name, of_name in by_name.items() if of_name}
     return {**results, "decisions": row.free}
 
 

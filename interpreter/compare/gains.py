@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
-from interpreter.base.plain_data import grouped
 from interpreter.compare.effect_sizes import Effect, Ratio, ratio_effect
 from interpreter.engine.game import Ruleset
 from interpreter.language.model import Measure
@@ -84,6 +83,7 @@ class _Tally(Struct):
     total: int = 0
     count: int = 0
     share: float = 0.0
+    seats: set[int] = set()
 
 
 _NONE = _Tally()
@@ -117,11 +117,19 @@ def _gain(measure: Measure, thing: Subject, a: Sequence[_Tally], b: Sequence[_Ta
 
 
 def _tallies(measure: Measure, row: Row) -> dict[Of, _Tally]:
-    met = grouped((without_seat(measure, of), (of, value)) for of, value in occurrences(measure, row))
-    return {thing: _tally(measure, row, found) for thing, found in met.items()}
-
-
-def _tally(measure: Measure, row: Row, found: Sequence[tuple[Of, int | None]]) -> _Tally:
-    values = [value for _, value in found if value is not None]
-    seats = {of[measure.seat] for of, _ in found} - {None} if measure.seat is not None else ()
-    return _Tally(len(found), sum(values), len(values), sum(map(row.share, seats)))
+    tallies: dict[Of, _Tally] = {}
+    seat = measure.seat
+    for of, value in occurrences(measure, row):
+        thing = of if seat is None else without_seat(measure, of)
+        tally = tallies.get(thing)
+        if tally is None:
+            tally = tallies[thing] = _Tally()
+        tally.times += 1
+        if value is not None:
+            tally.total += value
+            tally.count += 1
+        if seat is not None and of[seat] is not None:
+            tally.seats.add(of[seat])
+    for tally in tallies.values() if seat is not None else ():
+        tally.share = sum(map(row.share, tally.seats))
+    return tallies
