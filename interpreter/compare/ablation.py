@@ -19,7 +19,7 @@ from interpreter.base.diagnostics import RulesetError
 from interpreter.base.stepwise import at_once
 from interpreter.bots.registry import bots_of
 from interpreter.compare.differences import Comparison
-from interpreter.compare.divergence import Apart, Line, Parting, in_step, own_settings
+from interpreter.compare.divergence import Apart, Line, Parting, own_settings
 from interpreter.compare.graft import GRAFTED, grafted
 from interpreter.compare.paired_games import PairPlan, compared_by
 from interpreter.engine.game import Ruleset
@@ -106,8 +106,8 @@ def _parting(line: Line, changed: Ruleset) -> Parting:
     """Return the divergence of a game. A rule that fails in the changed ruleset counts as one, too."""
     with no_search():
         try:
-            found = at_once(in_step(line, changed))
+            found = at_once(line.beside(changed).in_step())
         except RuleFailure as failure:
             return Parting(line.seed, 0, 0, b=failure.message)
     assert found is not None
-    return found[0]
+    return found

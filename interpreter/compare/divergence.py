@@ -7,39 +7,51 @@ was exercised since the decision before.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from statistics import fmean
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interpreter.base.plain_data import Json
+from interpreter.base.plain_data import Json, grouped
 from interpreter.base.stepwise import Steps, at_once
+from interpreter.bots.compiled_bots import whole_for
 from interpreter.bots.player import Bot
 from interpreter.compare.differences import Comparison, Difference
 from interpreter.compare.variation import renumbered
 from interpreter.engine.citations import Citation
-from interpreter.engine.decision import Code, Decision, Named, Option
+from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game, Ruleset
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.setup import Table
 from interpreter.engine.views import Spoken, prompt_of
 from interpreter.kernel.chance import Seeded
 from interpreter.kernel.state import State
-from interpreter.play.match import Match
+from interpreter.play.match import LONG, Match
 from interpreter.play.narration import words_of
 from interpreter.testing.instrumentation import key_of, watched
 
-__all__ = ["BEGINNING", "Apart", "Line", "LockStep", "Parting", "causes", "from_the_start", "in_step", "own_settings"]
+if TYPE_CHECKING:
+    from interpreter.compiler.wasm.whole_games import Whole
+
+__all__ = ["BEGINNING", "Apart", "Beside", "Line", "LockStep", "Parting", "causes", "from_the_start", "own_settings"]
 
 BEGINNING = "beginning"
 """Path of a divergence before any differing text or table is exercised: caused by the set-up or the components."""
 
 _MOST_OPTIONS = 400
 """Largest number of options of a decision that are compared."""
+_LEFT = 2
+"""Number of choices before a divergence that are repeated to find its cause."""
+_SOON = 16
+"""Number of choices after which games are first thought to diverge."""
 _SECTIONS = ("rules", "triggers", "standing", "tables")
+
+_Choices: TypeAlias = Sequence[Option | Mapping[str, Json]]
+_Named: TypeAlias = dict[str, list[Option]]
 
 
 class Parting(Struct, frozen=True):
@@ -99,11 +111,11 @@ def from_the_start(partings: Sequence[Parting]) -> Counter[str]:
     return Counter(parting.path for parting in partings if parting.path and not parting.choices)
 
 
-class _Noted(Exception):
+class _Found(Exception):
     """Raised when a part is exercised, if that ends the search."""
 
 
-class _Notes(set[str]):
+class _Parts(set[str]):
     """Set of the parts that were exercised, which remembers their order. With ``stops``, the first one is enough."""
 
     def __init__(self) -> None:
@@ -113,7 +125,7 @@ class _Notes(set[str]):
 
     def add(self, key: str, /) -> None:
         if self.stops:
-            raise _Noted(key)
+            raise _Found(key)
         if key not in self:
             self.order.append(key)
         super().add(key)
@@ -125,119 +137,115 @@ class _Notes(set[str]):
         return keys
 
 
-class _Asked(NamedTuple):
-    """A decision as far as both sides must agree: its actor, context and options, at most :data:`_MOST_OPTIONS`."""
-
-    named: Named
-    actor: int
-    context: Mapping[str, Json]
-    codes: list[Code]
-
-    @classmethod
-    def by(cls, decision: Decision) -> Self:
-        return cls(decision.named, decision.actor, decision.context, decision.codes[:_MOST_OPTIONS])
-
-    @property
-    def options(self) -> dict[str, Option]:
-        """The options by public names."""
-        return {str(option): option for option in map(self.named.option, self.codes)}
-
-    def is_like(self, other: _Asked, known: defaultdict[tuple[Named, Named], set[Code]]) -> bool:
-        """Return whether both sides ask the same. ``known`` are codes of options that are called the same there."""
-        mine, others = ((each.named.site.ask.name, each.actor, each.context) for each in (self, other))
-        if mine != others:
-            return False
-        if self.codes == other.codes:
-            alike = known[self.named, other.named]
-            new = [pair for pair in zip(self.codes, other.codes, strict=True) if pair[0] not in alike]
-            if all(str(self.named.option(a)) == str(other.named.option(b)) for a, b in new):
-                alike.update(a for a, _ in new)
-                return True
-        return self.options.keys() == other.options.keys()
-
-    def code_of(self, made: Option) -> Code | None:
-        """Return the code of the option that is called like a choice."""
-        first = [made.code] if made.code in self.codes else []
-        return next((code for code in first + self.codes if str(self.named.option(code)) == str(made)), None)
-
-
 class Line:
-    """A game of bots that others are played in lock step with, played as far as one of them needed it.
-
-    Raises :class:`ValueError` for invalid numbers of players or settings.
-    """
+    """A game of bots that others are played in lock step with: the choices that are made in it, as far as one of the
+    others needed them. Raises :class:`ValueError` for invalid numbers of players or settings."""
 
     def __init__(self, ruleset: Ruleset, bots: Sequence[Bot], seed: int, settings: Mapping[str, object]) -> None:
         self.ruleset, self.bots, self.seed, self.settings = ruleset, bots, seed, settings
-        self._match = Match(ruleset, bots, seed, own_settings(ruleset, settings))
-        self.choices: list[Option] = []
-        self._moments = [self._moment()]
+        self._begun = self.begun(ruleset)
+        self._choices: list[Option] = []
+        self._noting: Whole | None = None
+        """The module that has noted choices."""
+        self._notes, self._limit = b"", 0
+        """Its notes, and how many choices were asked for."""
 
-    def choice(self, number: int) -> Option:
-        """Return a choice of the bots."""
-        self.at(number + 1)
-        return self.choices[number]
-
-    def game(self, number: int) -> Game:
-        """Return the game after a number of choices."""
-        if number == len(self.choices):
-            return self._match.game
-        return self.replayed(self.ruleset, self.choices[:number])
+    @cached_property
+    def _match(self) -> Match:
+        return Match(self.ruleset, self.bots, self.seed, own_settings(self.ruleset, self.settings))
 
     def table(self, ruleset: Ruleset) -> Table:
         """Return the table of a ruleset for these bots and settings."""
         return ruleset.table(len(self.bots), ruleset.settings(own_settings(ruleset, self.settings)))
 
-    def replayed(self, ruleset: Ruleset, choices: Iterable[Option | Mapping[str, Json]] = ()) -> Game:
-        """Return a game of a ruleset with the same seed after these choices. Raises :class:`ValueError` for invalid
-        numbers of players or settings."""
-        game = ruleset.new_game(len(self.bots), self.seed, own_settings(ruleset, self.settings))
-        for choice in choices:
-            game.apply(choice)
-        return game
+    def begun(self, ruleset: Ruleset) -> Game:
+        """Return a game of a ruleset with the same seed. Raises :class:`ValueError` for invalid numbers of players or
+        settings."""
+        return ruleset.new_game(len(self.bots), self.seed, own_settings(ruleset, self.settings))
 
-    def taken_back(self, game: Game, made: Sequence[Option | Mapping[str, Json]], number: int) -> Game:
-        """Take a game in which these choices were made back to a number of them; if it cannot, repeat those."""
-        return game if all(game.undo() for _ in made[number:]) else self.replayed(game.ruleset, made[:number])
-
-    def at(self, number: int) -> tuple[_Asked | None, int]:
-        """Return the decision after a number of choices (None: the game is over), and the round."""
-        while len(self._moments) <= number:
+    def choice(self, number: int, game: Game) -> Option:
+        """Return the choice that is made after a number of others, at which a game of the ruleset stands."""
+        if self._noting is not None and game.decision is not None:
+            code = self._noting.choice(self._notes, number, game.decision.named.index)
+            if code is not None:
+                return game.decision.legal_option(code)
+        while len(self._choices) <= number:
             self._match.step()
             last = self._match.game.last_choice
             assert last is not None
-            self.choices.append(last)
-            self._moments.append(self._moment())
-        return self._moments[number]
+            self._choices.append(last)
+        return self._choices[number]
 
-    def _moment(self) -> tuple[_Asked | None, int]:
-        game = self._match.game
-        return _Asked.by(game.decision) if game.decision is not None else None, game.round
+    def made(self, count: int) -> list[Option]:
+        """Return the first choices."""
+        game, made = self._begun.clone(), list[Option]()
+        for number in range(count):
+            made.append(self.choice(number, game))
+            game.apply(made[-1])
+        return made
+
+    def beside(self, b: Ruleset, guess: int = LONG) -> Beside:
+        """Return this game and one of another ruleset, after the choices up to which modules find that the same is
+        asked. The last ones are left, so that they can be taken back. Without modules, and where choices or the values
+        shown with them are lists, records or texts, all that follow are left.
+
+        It takes least time if ``guess`` is a little more than the number of these choices. Raises :class:`ValueError`
+        for invalid numbers of players or settings.
+        """
+        games = self._begun.clone(), self.begun(b)
+        noting, following = whole_for(games[0].runner, games[0].ruleset, self.bots), games[1].runner.whole(())
+        if noting is None or following is None:
+            return Beside(self, 0, *games)
+        first = max(0, self._agreed(*noting, following[0], games[1].table.called, guess) - _LEFT)
+        modules = noting[0], following[0]
+        later = (self._after(first, *each) for each in zip(games, modules, strict=True))
+        return Beside(self, first, *(later if first else games))
+
+    def _agreed(self, noting: Whole, bots: Sequence[int], following: Whole, called: bytes, guess: int) -> int:
+        """Return the number of choices up to which modules find that the same is asked."""
+        if self._noting is not noting:
+            self._noting, self._limit = noting, 0
+        count = 0
+        for limit in sorted({min(guess, LONG), LONG}):
+            if limit > self._limit:
+                self._notes = noting.noted(self.seed, bots, limit, self._begun.table.called)
+                self._limit = limit
+            count = following.followed(self.seed, self._notes, called, limit)
+            if count < limit:
+                break
+        return count
+
+    def _after(self, count: int, game: Game, module: Whole) -> Game:
+        """Return the game after the first noted choices."""
+        made = module.followed(self.seed, self._notes, game.table.called, count)
+        assert made == count
+        state, chance = game.table.first.clone(), Seeded(self.seed)
+        module.built.adopt(state, chance)
+        return Game(game.ruleset, game.table, state, chance, game.origin)
 
 
-def in_step(line: Line, b: Ruleset) -> Steps[tuple[Parting, Game]]:
-    """Play another ruleset until it diverges, with a step for each choice. Return the divergence, without its cause,
-    and the other game.
+class Beside(NamedTuple):
+    """A game of bots, and one of another ruleset with the same choices, both after the ``first`` of them."""
 
-    Raises :class:`ValueError` for invalid numbers of players or settings.
-    """
-    other, number = line.replayed(b), 0
-    known = defaultdict[tuple[Named, Named], set[Code]](set)
-    while (decision := other.decision) is not None:
-        first, second = line.at(number)[0], _Asked.by(decision)
-        if first is None or not first.is_like(second, known):
-            break
-        yield
-        made = line.choice(number)
-        code = second.code_of(made)
-        try:
-            other.apply(decision.legal_option(code) if code is not None else made)
-        except IllegalMove as refusal:  # not among the compared options
-            taken = " ".join(map(str, made.as_dict().values()))
-            return Parting(line.seed, number + 1, line.at(number + 1)[1], taken, str(refusal)), other
-        number += 1
-    told = _difference(line.game(number), other)
-    return Parting(line.seed, number, line.at(number)[1], *(told or ())), other
+    line: Line
+    first: int
+    a: Game
+    b: Game
+
+    def in_step(self) -> Steps[Parting]:
+        """Play both on until they diverge, with a step for each choice. Return the divergence, without its cause."""
+        line, number, a, b = self
+        while (told := _difference(a, b)) is None and a.decision is not None:
+            yield
+            made = line.choice(number, a)
+            a.apply(made)
+            number += 1
+            try:
+                b.apply(_like(b, made))
+            except IllegalMove as refusal:  # not among the compared options
+                told = " ".join(map(str, made.as_dict().values())), str(refusal)
+                break
+        return Parting(line.seed, number, a.round, *(told or ()))
 
 
 class LockStep:
@@ -248,7 +256,8 @@ class LockStep:
     ) -> None:
         self.bots, self.settings = bots, dict(settings or {})
         self.a, self.b = comparison.a, comparison.b
-        self._notes = _Notes()
+        self._parts = _Parts()
+        self._guess = _SOON
         sought = [d for d in comparison.differences if d.path.partition(".")[0] in _SECTIONS]
         self._paths: dict[str, str] = {}
         self._watched = [self._watching(ruleset, sought) for ruleset in (self.a, self.b)]
@@ -256,74 +265,82 @@ class LockStep:
     def _watching(self, ruleset: Ruleset, differences: Iterable[Difference]) -> Ruleset:
         cited = [(citation, each.path) for each in differences for citation in _citations(ruleset, each)]
         self._paths |= {key_of(citation): path for citation, path in cited}
-        return watched(ruleset, [citation for citation, _ in cited], self._notes)
+        return watched(ruleset, [citation for citation, _ in cited], self._parts)
 
     def steps(self, seed: int) -> Steps[Parting]:
         """Play the seed on both sides, in steps, and return the divergence. Raises :class:`ValueError` for invalid
         numbers of players or settings."""
-        line = Line(self.a, self.bots, seed, self.settings)
+        both = Line(self.a, self.bots, seed, self.settings).beside(self.b, self._guess)
         for copy in self._watched:
-            line.table(copy).runner.plain = True
-        self._notes.take()
-        parting, other = yield from in_step(line, self.b)
+            both.line.table(copy).runner.plain = True
+        self._parts.take()
+        parting = yield from both.in_step()
+        self._guess = max(_SOON, 2 * parting.choices)
         if not parting.is_apart:
             return parting
-        path = (yield from self._cause(line, other)) if other.last_choice else self._first(line, other)
+        path = (yield from self._cause(both)) if both.first or both.b.last_choice else self._first(both)
         return replace(parting, path=path)
 
-    def _first(self, line: Line, other: Game) -> str:
+    def _first(self, both: Beside) -> str:
         """Return the first part that the set-up or the first decision exercises in the instrumented copies."""
-        self._notes.stops = True
+        self._parts.stops = True
         try:
-            at_once(self._exercised(line, other, (), 0))
-        except _Noted as noted:
-            return self._paths[str(noted)]
+            at_once(self._exercised(both, ([], []), whole=True))
+        except _Found as found:
+            return self._paths[str(found)]
         finally:
-            self._notes.stops = False
+            self._parts.stops = False
         return BEGINNING
 
-    def _cause(self, line: Line, other: Game) -> Steps[str]:
+    def _cause(self, both: Beside) -> Steps[str]:
         """Repeat choices in the instrumented copies. Return the first part exercised since the last choice, preferably
         one not exercised before.
 
         If all parts since then belong to one difference, what came before does not matter: games are taken back. The
         choice before the last is made for what is then remembered of the state, as in a whole game.
         """
-        choices = [choice for _, choice in other.choices]
-        last, before = yield from self._exercised(line, other, choices, max(0, len(choices) - 2))
+        a, b = ([choice for _, choice in game.choices] for game in (both.a, both.b))
+        last, before = None, set[str]()
+        if both.first or len(b) > _LEFT:
+            last, before = yield from self._exercised(both, (a, b), whole=False)
         if last is None or len({self._paths[key] for key in last}) > 1:
-            last, before = yield from self._exercised(line, other, choices, 0)
+            last, before = yield from self._exercised(both, (a, b), whole=True)
         assert last is not None
         keys = [key for key in last if key not in before] or last
         return self._paths[keys[0]] if keys else BEGINNING
 
     def _exercised(
-        self, line: Line, other: Game, choices: Sequence[Option | Mapping[str, Json]], start: int
+        self, both: Beside, made: tuple[_Choices, _Choices], *, whole: bool
     ) -> Steps[tuple[list[str] | None, set[str]]]:
-        """Return the parts exercised since the last choice, and before it, but not before choice number ``start``. The
-        former are unknown (None) if that choice changes nothing, so that results of functions are still remembered."""
-        before: set[str] = set()
-        last: list[str] = []
-        games = line.game(len(line.choices)), other
-        for copy, played, made in zip(self._watched, games, (line.choices, choices), strict=True):
-            self._notes.take()
-            if not start:
-                game = line.replayed(copy)
-            else:
-                played = line.taken_back(played, made, start)
+        """Return the parts exercised since the last of the choices ``made`` on both sides, and before it.
+
+        Unless ``whole`` games are played, they are taken back by some choices, and the latter are only those since
+        then. The former are then unknown (None) if a game cannot be taken back, or if a choice changes nothing, so that
+        results of functions are still remembered.
+        """
+        line, before, last = both.line, set[str](), list[str]()
+        known: _Choices = line.made(both.first) if whole else []
+        count = len(made[1])
+        for copy, played, choices in zip(self._watched, (both.a, both.b), made, strict=True):
+            self._parts.take()
+            if whole:
+                game = line.begun(copy)
+            elif all(played.undo() for _ in choices[count - _LEFT :]):
                 cells = played.state.cells[:]
                 state = State(cells[:], renumbered(played.state.frame, played.ruleset.program, copy.program))
                 game = Game(copy, line.table(copy), state, Seeded(line.seed), played.origin)
-            windows = [self._notes.take()]
-            for choice in made[start : len(choices)]:
+            else:
+                return None, before
+            windows = [self._parts.take()]
+            for choice in [*known, *choices[:count]] if whole else choices[count - _LEFT : count]:
                 yield
                 game.apply(choice)
-                windows.append(self._notes.take())
-                if start and len(windows) == 2 and game.state.cells == cells:
+                windows.append(self._parts.take())
+                if not whole and len(windows) == 2 and game.state.cells == cells:
                     return None, before
             if (decision := game.decision) is not None:
                 _ = decision.codes
-            last += [*windows.pop(), *self._notes.take()]
+            last += [*windows.pop(), *self._parts.take()]
             before.update(*windows)
         return last, before
 
@@ -342,14 +359,28 @@ def _citations(ruleset: Ruleset, difference: Difference) -> Iterator[Citation]:
                 yield Citation(section, name, declaration.file, declaration.span, ())
 
 
+def _named(game: Game) -> _Named:
+    """Return the options of the pending decision by public names, at most :data:`_MOST_OPTIONS`."""
+    decision = game.decision
+    options = map(decision.option, decision.codes[:_MOST_OPTIONS]) if decision is not None else ()
+    return grouped((str(option), option) for option in options)
+
+
+def _like(game: Game, made: Option) -> Option:
+    """Return the option that is called like a choice, with the same code if there is one; the choice itself if there is
+    none."""
+    return min(_named(game).get(str(made), ()), key=lambda option: option.code != made.code, default=made)
+
+
 def _difference(first: Game, second: Game) -> tuple[str, str] | None:
-    """Return descriptions of both decisions if they differ."""
+    """Return descriptions of both decisions if they differ in what both sides must agree on: the actor, the name, the
+    context and the options."""
     a, b = first.decision, second.decision
     if a is None and b is None:
         return None
     if a is None or b is None or (a.name, a.actor) != (b.name, b.actor):
         return _prompt(first), _prompt(second)
-    options_a, options_b = _Asked.by(a).options, _Asked.by(b).options
+    options_a, options_b = _named(first), _named(second)
     if options_a.keys() != options_b.keys():
         return _only(first, a, options_a, options_b), _only(second, b, options_b, options_a)
     if a.context != b.context:
@@ -367,9 +398,9 @@ def _prompt(game: Game) -> str:
     return prompt or f"player {decision.actor + 1}: {decision.name.replace('_', ' ')}"
 
 
-def _only(game: Game, decision: Decision, own: dict[str, Option], others: dict[str, Option]) -> str:
+def _only(game: Game, decision: Decision, own: _Named, others: _Named) -> str:
     """Describe the options that only one side has, in the words of the log."""
-    extra = [option for name, option in own.items() if name not in others]
+    extra = [options[-1] for name, options in own.items() if name not in others]
     if not extra:
         return f"player {decision.actor + 1} has no option that only this side has"
     spoken = Spoken(game.table, game.state, "en")

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -20,7 +21,7 @@ from interpreter.kernel.graphs import Graph
 from interpreter.kernel.invariants import Census, Holdings
 from interpreter.kernel.state import Layout, State, Value, as_bag
 from interpreter.kernel.tracks import Track
-from interpreter.language import types
+from interpreter.language import core, types
 from interpreter.language.directed_links import ways_of
 from interpreter.language.model import CardKind, GraphDecl, Group, Kind, Model
 from interpreter.language.text_facts import facts_of
@@ -62,6 +63,24 @@ class Table:
     @property
     def model(self) -> Model:
         return self.program.model
+
+    @cached_property
+    def called(self) -> bytes:
+        """Hashes of how decisions are called, with the values shown with them, the choices and all their values, by
+        stretch, 8 bytes each. Where they are equal, equal codes are called alike: never lists, records and texts."""
+        asks, seats = self.program.asks, len(self.machine.constants.seats)
+
+        def words(type_: types.Type) -> object:
+            of: types.Type = types.KindType(type_.name) if isinstance(type_, types.BagType) else type_
+            values = [(each, self.names.public(each, of)) for each in self.model.values(of, seats)]
+            return str(type_), values or isinstance(type_, types.IntType) or id(self)
+
+        def hashed(ask: core.Ask) -> bytes:
+            shown = [(name, words(value.type)) for name, value in ask.context]
+            options = [(each.name, [(of.name, words(of.type)) for of in each.choices]) for each in ask.options]
+            return blake2b(repr((ask.name, shown, options)).encode(), digest_size=8).digest()
+
+        return b"".join(hashed(asks[n][1].ask) if n in asks else bytes(8) for n in range(len(self.program.stretches)))
 
     @cached_property
     def names(self) -> Names:

@@ -1,4 +1,4 @@
-"""Two rulesets played beside each other: where they first part, and by how much their measures differ."""
+"""Two rulesets played beside each other: by how much their measures differ, and what each difference does alone."""
 
 from __future__ import annotations
 
@@ -16,17 +16,12 @@ from click.testing import CliRunner
 from msgspec.structs import replace
 
 from interpreter.base.source import NOWHERE
-from interpreter.base.stepwise import at_once
-from interpreter.bots.planless import RandomBot
-from interpreter.bots.registry import bots_of
 from interpreter.cli.main import cli
 from interpreter.compare.ablation import Alone, Singly, ranked, singles
 from interpreter.compare.comparable import Compared
-from interpreter.compare.differences import Comparison, differences
-from interpreter.compare.divergence import BEGINNING, LockStep, Parting, causes, from_the_start
+from interpreter.compare.differences import differences
 from interpreter.compare.effect_sizes import by_size, effects
 from interpreter.compare.paired_games import Pair, PairPlan
-from interpreter.engine.game import Ruleset
 from interpreter.language import core as c
 from interpreter.language.model import Measure, MeasureKey
 from interpreter.language.types import INT, SEAT
@@ -36,119 +31,9 @@ from interpreter.pages.html import html_of
 from interpreter.simulate.measurements import Taken
 from interpreter.simulate.simulation import Row, finished, simulate
 from interpreter.simulate.workers import processes, shared
+from tests.compare.test_lock_step import BOTS, compared, other, parted
 from tests.pages.reading import Read
 from tests.play.toy import ROOT, changed
-from tests.small import FAMILY, loaded, write
-
-BOTS = [RandomBot(), RandomBot()]
-
-
-def other(folder: Path, old: str, new: str) -> Ruleset:
-    return load(changed(folder, "family.yaml", old, new) / "pebbles" / "pebbles.yaml")
-
-
-def compared(ruleset: Ruleset) -> Comparison:
-    return differences(Compared(load(ROOT / "pebbles" / "pebbles.yaml")), Compared(ruleset))
-
-
-def parting_of(lock: LockStep, seed: int) -> Parting:
-    parting = at_once(lock.steps(seed))
-    assert parting is not None
-    return parting
-
-
-def parted(ruleset: Ruleset, games: int = 3) -> list[Parting]:
-    lock = LockStep(compared(ruleset), BOTS)
-    return [parting_of(lock, seed) for seed in range(1, games + 1)]
-
-
-def test_the_first_decision_that_differs_and_what_made_it(tmp_path: Path) -> None:
-    found = parted(other(tmp_path, "most otherwise 3", "most otherwise 5"))
-    assert {(each.path, each.choices, each.round) for each in found} == {("rules.largest", 0, 1)}
-    assert found[0].a == "player 2 has no option that only this side has"
-    assert "pulls 4 white" in found[0].b
-
-
-def test_decisions_that_differ_are_told_by_their_prompts() -> None:
-    a, b = load("germany-2004"), load("bsw-germany")
-    found = parting_of(LockStep(differences(Compared(a), Compared(b), players=3), [RandomBot()] * 3), 1)
-    assert re.fullmatch(r"player \d: bid more than \d+ for plant \d+, or pass", found.a), found
-
-
-def test_a_rule_that_matters_late_is_found_late(tmp_path: Path) -> None:
-    """The rule is asked all the time; games part when it first says something else."""
-    late = "most otherwise (3 if count(heap) > 9 else 2)"
-    found = parted(other(tmp_path, "most otherwise 3", late))
-    assert {each.path for each in found} == {"rules.largest"}
-    assert min(each.choices for each in found) > 1
-
-
-@pytest.mark.parametrize(("names", "seeds"), [(("germany-2018", "usa-2018"), 6), (("germany-2004", "bsw-germany"), 2)])
-def test_the_last_choices_tell_the_cause_that_whole_games_tell(
-    names: tuple[str, str], seeds: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    a, b = map(load, names)
-    lock = LockStep(differences(Compared(a), Compared(b), players=3), bots_of("sensible", a, 3))
-    exercised, starts = LockStep._exercised, list[int]()
-
-    def heard(*given: Any) -> Any:
-        starts.append(given[-1])
-        return exercised(*given)
-
-    monkeypatch.setattr(LockStep, "_exercised", heard)
-    found = [parting_of(lock, seed) for seed in range(seeds)]
-    assert any(starts), "no game was cut short"
-    monkeypatch.setattr(
-        LockStep, "_exercised", lambda lock, line, other, choices, _: exercised(lock, line, other, choices, 0)
-    )
-    assert found == [parting_of(lock, seed) for seed in range(seeds)]
-
-
-def test_options_of_equal_codes_can_have_other_names(tmp_path: Path) -> None:
-    old = "            wait if left() > largest():\n              note took(who, 0)\n"
-    new = old + "            skip flag in [{}]:\n              note took(who, 0)\n"
-    numbers, answers = (other(tmp_path / of, old, new.format(of)) for of in ("0, 1", "no, yes"))
-    found = parting_of(LockStep(differences(Compared(numbers), Compared(answers)), BOTS), 1)
-    assert (found.choices, found.path) == (0, "rules.pulling")
-    assert "flag=0" in found.a
-    assert "flag=False" in found.b
-
-
-def test_each_side_repeats_its_own_choices(tmp_path: Path) -> None:
-    """Cards are called by numbers on one side, and by equal texts on the other."""
-    numbers, deck = FAMILY.replace("by number", "kept").replace('says: "{number}"', 'says: "x"'), "number: int"
-    before, after = (
-        "number\n      1\n      2\n      3\n      4",
-        "number | worth\n      1 | 1\n      2 | 2\n      3 | 3\n      4 | 4",
-    )
-    assert deck in numbers
-    assert before in numbers
-    texts = numbers.replace(deck, "number: text, worth: int").replace(before, after)
-    act = """for each turn who in seats:
-  choose go by who:
-    draw it in deck where it.{0} < 9:
-      amount = amount + 3
-    other x in [1, 2] where x < {1}:
-      amount = amount + 1
-if amount > 40:
-  end game"""
-    (tmp_path / "a").mkdir()
-    (tmp_path / "b").mkdir()
-    a = loaded(write(tmp_path / "a", act.format("number", "9"), "", family=numbers))
-    b = loaded(write(tmp_path / "b", act.format("worth", "(9 if amount < 20 else 2)"), "", family=texts))
-    assert parting_of(LockStep(differences(Compared(a), Compared(b)), BOTS), 1).path == "rules.act"
-
-
-def test_what_lies_there_at_first_is_no_rule(tmp_path: Path) -> None:
-    found = parted(other(tmp_path, "black: 6", "black: 0"))
-    assert (causes(found), from_the_start(found)) == ([], {BEGINNING: 3})
-
-
-def test_equal_games_never_part() -> None:
-    found = parted(load(ROOT / "pebbles" / "pebbles.yaml"))
-    assert [each.path for each in found] == ["", "", ""]
-    assert causes(found) == []
-
 
 POINTS = Measure(
     "points", ("end of game",), None, (), None, (MeasureKey("who", 0, SEAT),), c.Const(0), False, 1, NOWHERE
@@ -264,8 +149,8 @@ def test_pairs_are_the_same_whoever_plays(tmp_path: Path) -> None:
     alone, shared = paired(path, 20), paired(path, 20, crew=processes(2))
     assert [pair.seed for pair in alone] == list(range(1, 21))
     assert [pair.parting for pair in alone] == [pair.parting for pair in shared]
-    for one, other in zip(alone, shared, strict=True):
-        assert (one.a.as_dict(), one.b.as_dict()) == (other.a.as_dict(), other.b.as_dict())
+    for one, two in zip(alone, shared, strict=True):
+        assert (one.a.as_dict(), one.b.as_dict()) == (two.a.as_dict(), two.b.as_dict())
 
 
 def test_who_stops_keeps_whole_pairs(tmp_path: Path) -> None:

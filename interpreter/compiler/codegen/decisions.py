@@ -93,6 +93,20 @@ class Decisions(Steps):
 
         return self._of("options", index, build, result=None)
 
+    def shown(self, index: int) -> str:
+        """The function that writes the values shown with a decision behind its options, and moves ``$options_end``."""
+
+        def build(b: Decisions) -> None:
+            shown = [value for _, value in b.begin_ask(index).context]
+            end = b.var("i32", "end", ops.Global("options_end"))
+            types = [value.type for value in shown]
+            b.fail_if(end > ops.Global("options_limit") - sum(map(b.shapes.words, types)) * WORD, "too many options")
+            for value, (offset, type_) in zip(shown, b.shapes.placed(types), strict=True):
+                b.store(end, offset, b.value(value), type_)
+            b.set(ops.Global("options_end"), end + sum(map(b.shapes.words, types)) * WORD)
+
+        return self._of("shown", index, build, result=None)
+
     def placed(self, option: core.Option) -> Iterator[tuple[core.Choice, tuple[int, Type]]]:
         """Return the choices of an option, with the offset and type of each value."""
         return zip(option.choices, self.shapes.placed((choice.type for choice in option.choices), WORD), strict=True)

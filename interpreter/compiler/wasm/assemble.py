@@ -42,7 +42,7 @@ def built(
         builder.add(function)
     decisions = {
         kind: {index: getattr(builder.decisions, kind)(index) for index in builder.decisions.asks}
-        for kind in ("options", "take", "actor", "free")
+        for kind in ("options", "shown", "take", "actor", "free")
     }
     ranks = [builder.add(function) for function in (Steps(builder).rank(), Steps(builder).ranking())]
     builder.finish()

@@ -32,6 +32,7 @@ __all__ = [
     "MET",
     "MOST_AHEAD",
     "MOST_GAMES",
+    "NOTE",
     "PLACES",
     "TABLE",
     "TURN_HEAD",
@@ -60,6 +61,8 @@ HASH_BITS = 14
 MOST_KNOWN, ENTRY = (1 << HASH_BITS) * 3 // 4, 9 * LONG
 MOST_GAMES = 1_024
 """Maximum number of whole games in one call."""
+NOTE = MOST_TOLD
+"""Distance of notes, in bytes. A game is noted up to an option that has no room in a report."""
 PLACES = 24
 """Size of a row before its places, in bytes: see ``driver.wat``."""
 
@@ -103,8 +106,9 @@ class Rows(Struct, frozen=True):
 def driver_numbers(builder: ModuleBuilder, rows: Rows, first: bytes, undo_bytes: int) -> dict[str, int]:
     """Reserve the memory of the driver. Return addresses, sizes and constants by the placeholders of its text.
 
-    The report of a decision is at ``turn``, those of a step at ``reports``: ``made`` counts them, up to ``most``.
-    ``undone`` are two words: the number of undo states, and the next slot for one.
+    The report of a decision is at ``turn``, those of a step at ``reports``: ``made`` counts them, up to ``most``, and
+    the choices that follow notes. ``undone`` are two words: the number of undo states, and the next slot for one.
+    ``called`` are hashes of how decisions are called, by stretch.
     """
     memory, decided = builder.memory, builder.decisions
     seats, counts = len(builder.constants.seats), builder.constants.statics["seat.counts"]
@@ -116,6 +120,7 @@ def driver_numbers(builder: ModuleBuilder, rows: Rows, first: bytes, undo_bytes:
     sizes = {
         "streams": 2 * seats * LONG,
         "bots": seats * WORD,
+        "called": len(builder.program.stretches) * LONG,
         "turn": turn_size,
         "reports": MOST_AHEAD * turn_size,
         "made": WORD,
@@ -156,6 +161,7 @@ def driver_numbers(builder: ModuleBuilder, rows: Rows, first: bytes, undo_bytes:
         "fuel": FUEL,
         "seats": seats,
         "turn_size": turn_size,
+        "note": NOTE,
         "turn_words": turn_size // WORD,
         "told": areas["turn"] + TURN_HEAD,
         "room": turn_size - TURN_HEAD,

@@ -12,6 +12,7 @@
 (global $row (mut i32) (i32.const {rows}))
 (global $ranked_end (mut i32) (i32.const {rows}))
 (global $apart (mut i32) (i32.const -1))
+(global $noting (mut i32) (i32.const 0))
 
 ;; --- one decision
 
@@ -120,7 +121,7 @@
 ;; Let bots choose until the game is over, somebody outside decides, or `limit` choices are made; return 1 if they are.
 ;; Traps in a round after `rounds`.
 (func $go_on (param $limit $rounds i32) (result i32)
-  (local $bot $row $count i32)
+  (local $bot $row $count $option i32)
   (local.set $row (global.get $row))
   (local.set $count (i32.load offset=8 $row))
   (until $over (call $is_over)
@@ -130,10 +131,62 @@
     (if (i32.gt_s (i32.load {round_cell}) $rounds) (then (unreachable)))
     (if (global.get $measuring)
       (then (i32.store offset=12 $row (i32.add (i32.load offset=12 $row) (call $is_free)))))
-    (call $choose (call $chosen $bot))
+    (local.set $option (call $chosen $bot))
+    (if (global.get $noting) (then (local.set $option (call $noted $option))))
+    (call $choose $option)
     (local.set $count (i32.add $count 1))
     (i32.store offset=8 $row $count))
   0)
+
+;; --- notes
+
+;; Size of an option of the current decision.
+(func $size_of (param $option i32) (result i32)
+  (i32.load (i32.add (i32.shl (i32.load $option) 2) (i32.load (i32.add {sizes} (i32.shl (i32.load {asked}) 2))))))
+
+;; Hash of words, and of what was hashed before.
+(func $hashed (param $hash i64) (param $at $end i32) (result i64)
+  (walk $at $at $end 4
+    (local.set $hash (i64.mul (i64.xor $hash (i64.load32_u $at)) (i64.const 0x9E3779B97F4A7C15))))
+  $hash)
+
+;; List the options of the current decision. Return a hash of how the decision is called, of the seat that decides, and
+;; of the options and the values shown with them.
+(func $hash_asked (result i64)
+  (local $at $end i32) (local $hash i64)
+  (local.set $hash (i64.load (i32.add {called} (i32.shl (i32.load {asked}) 3))))
+  (local.set $hash (i64.add $hash (i64.extend_i32_u (call $actor))))
+  (local.set $end (call $list))
+  (walk $at {options} $end (i32.load (i32.add {strides} (i32.shl (i32.load {asked}) 2)))
+    (local.set $hash (call $hashed $hash $at (i32.add $at (call $size_of $at)))))
+  (call_indirect $shown_of (type $listing) (i32.load {state}) (i32.load {asked}))
+  (call $hashed $hash $end (global.get $options_end)))
+
+;; Note a decision: its hash (8 bytes), and a copy of the chosen option, which is returned. Traps if it is too long.
+(func $noted (param $option i32) (result i32)
+  (local $note i32)
+  (local.set $note (global.get $noting))
+  (if (i32.gt_u (call $size_of $option) {room}) (then (unreachable)))
+  (call $copy_words (i32.add $note 8) $option (i32.shr_u (call $size_of $option) 2))
+  (i64.store $note (call $hash_asked))
+  (global.set $noting (i32.add $note {note}))
+  (i32.add $note 8))
+
+;; Let bots play up to a number of choices, with a note of each at `records`.
+(func $note (export "note") (param $limit i32)
+  (call $on_row {rows})
+  (global.set $noting {records})
+  (drop (call $go_on $limit {most_still}))
+  (call $calm))
+
+;; Make the noted choices as long as the decisions are as noted; `made` counts them.
+(func $follow (export "follow") (param $count i32)
+  (local $at i32)
+  (walk $at {records} (i32.add {records} (i32.mul $count {note})) {note}
+    (if (call $is_over) (then (return)))
+    (if (i64.ne (i64.load $at) (call $hash_asked)) (then (return)))
+    (call $choose (i32.add $at 8))
+    (i32.store {made} (i32.add (i32.load {made}) 1))))
 
 ;; --- rows
 
@@ -198,8 +251,7 @@
   (local.set $stream (call $stream $seat))
   (local.set $used (i64.load offset=8 $stream))
   (local.set $option (call $chosen $bot))
-  (local.set $size (i32.load (i32.add (i32.shl (i32.load $option) 2)
-    (i32.load (i32.add {sizes} (i32.shl (i32.load {asked}) 2))))))
+  (local.set $size (call $size_of $option))
   (if (i32.gt_u $size {room})
     (then (i64.store offset=8 $stream $used) (return)))
   (i32.store offset=8 {turn} 1)
@@ -294,7 +346,8 @@
       (i32.store {finished} 1)))
   (call $calm))
 
-;; Stop measuring, and let each bot draw from a stream of its own: also after a trap.
+;; Stop measuring and taking notes, and let each bot draw from a stream of its own: also after a trap.
 (func $calm (export "calm")
   (global.set $measuring 0)
+  (global.set $noting 0)
   (global.set $apart -1))

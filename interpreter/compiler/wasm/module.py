@@ -161,15 +161,24 @@ class Compiled:
 
     def begin(self, state: State, chance: Seeded) -> bool:
         """Begin a game in memory; return False if the module traps."""
-        self.leave()
         try:
-            self._longs[self.numbers["rows"] // LONG] = signed(chance.seed)
-            self._start()
+            self.start(chance.seed)
         except Trap:
             return False
         self.current = home = Resident(self, _logged(state), None, chance, len(state.log), since=[None])
         state.settle(home)
         return True
+
+    def start(self, seed: int) -> None:
+        """Begin a game that belongs to no state. Raises :class:`Trap`."""
+        self.leave()
+        self._longs[self.numbers["rows"] // LONG] = signed(seed)
+        self._start()
+
+    def adopt(self, state: State, chance: Seeded) -> None:
+        """Let a state be the one that is in memory."""
+        data = self.saved()
+        state.settle(Resident(self, data, data, chance))
 
     def enter(self, state: State, chance: Seeded) -> Resident | None:
         """Take a state over; return None if its game is over. Raise :class:`Unsupported` if it has no room."""
@@ -317,11 +326,8 @@ class Compiled:
         """Decode a report. The result is cached."""
         turn = self.turns.get(report)
         if turn is None:
-            index, seat, has, drawn, number, *_ = memoryview(report).cast("i")
-            code = None
-            if has:
-                decision = self._decision(index)
-                code = self._code(report[TURN_HEAD : TURN_HEAD + decision.sizes[number]], decision)
+            index, seat, has, drawn = memoryview(report[:TURN_HEAD]).cast("i")
+            code = self.code_in(report, TURN_HEAD, index) if has else None
             if len(self.turns) >= MOST_RECORDS:
                 self.turns.clear()
             turn = self.turns[report] = Turn(index, seat, code, drawn)
@@ -352,6 +358,12 @@ class Compiled:
             if len(data) <= MOST_LISTED:
                 decision.lists[data] = listed
         return listed[:]
+
+    def code_in(self, data: bytes, at: int, index: int) -> Code:
+        """Decode the option at a place, of a decision of the stretch ``index``."""
+        decision = self._decision(index)
+        number = int.from_bytes(data[at : at + WORD], "little")
+        return self._code(data[at : at + decision.sizes[number]], decision)
 
     def _code(self, record: bytes, decision: _Decision) -> Code:
         """Decode an option. The result is cached, so equal options are one object while the cache lasts."""

@@ -6,12 +6,13 @@ See :mod:`interpreter.compiler.wasm.driver` for records and sums.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from msgspec import Struct
 
 from interpreter.compiler.codegen.shapes import WORD, Unsupported, signed
-from interpreter.compiler.wasm.driver import BOT_STREAM, ENTRY, LONG, PLACES
+from interpreter.compiler.wasm.driver import BOT_STREAM, ENTRY, LONG, NOTE, PLACES
 from interpreter.compiler.wasm.instance import Trap
 from interpreter.compiler.wasm.module import ASKED, Compiled
 from interpreter.kernel.chance import Draws
@@ -65,12 +66,14 @@ class Whole:
         self.built = built
         instance, numbers = built.instance, built.numbers
         self._games, self._play_out = (instance.function(name, long=True) for name in ("games", "play_out"))
-        self._calm = instance.function("calm")
+        self._calm, self._note, self._follow = map(instance.function, ("calm", "note", "follow"))
         self._words, self._longs, self._bytes = instance.words, instance.longs, instance.bytes
         self._seats = len(built.builder.constants.seats)
         self._rows, self._row, self._ranks, self._width = (
             numbers[name] // LONG for name in ("rows", "row_bytes", "ranks", "rank_bytes")
         )
+        self._count, self._made = 2 * self._rows + 2, numbers["made"] // WORD
+        """Where the choices of the first row are counted, and those that followed notes."""
         self._done = self._given_up = 0
         """Numbers of games that are done, and of calls in which the first game trapped."""
         self._finished, self._known, self._records_end = (
@@ -100,6 +103,37 @@ class Whole:
             self.built.begin_stream(seat, Draws(seed, BOT_STREAM.format(seat)))
         self._played(bots, lambda: self._play_out(0, limit, MAXIMUM_STILL, 1))
         return self._told()
+
+    def noted(self, seed: int, bots: Sequence[int], limit: int, called: bytes) -> bytes:
+        """Play a game, at most to a number of choices: fewer if the module traps. Return notes of its decisions.
+
+        ``called`` are hashes of how the decisions are called, by stretch (:attr:`Table.called`).
+        """
+        self._play(seed, bots, called, lambda: self._note(limit))
+        records = self.built.numbers["records"]
+        return self._bytes[records : records + self._words[self._count] * NOTE].tobytes()
+
+    def choice(self, notes: bytes, number: int, index: int) -> Code | None:
+        """Return the choice of a note, at a decision of the stretch ``index``; None if there is no such note."""
+        note = notes[number * NOTE : (number + 1) * NOTE]
+        return self.built.code_in(note, LONG, index) if note else None
+
+    def followed(self, seed: int, notes: bytes, called: bytes, limit: int) -> int:
+        """Make the choices of a game with the same seed in this one, as long as the decisions are as noted, at most to
+        a number of choices. Return their number."""
+        records = self.built.numbers["records"]
+        notes = notes[: limit * NOTE]
+        self._bytes[records : records + len(notes)] = notes
+        self._play(seed, (), called, lambda: self._follow(len(notes) // NOTE))
+        return self._words[self._made]
+
+    def _play(self, seed: int, bots: Sequence[int], called: bytes, play: Callable[[], int]) -> None:
+        at = self.built.numbers["called"]
+        self._bytes[at : at + len(called)] = called
+        self._words[self._count] = self._words[self._made] = 0
+        with suppress(Trap):
+            self.built.start(seed)
+            self._played(bots, play)
 
     def _lay(self, data: bytes) -> None:
         self.built.leave()
@@ -150,7 +184,7 @@ class Whole:
             return None
         if self._played(bots, lambda: self._play_out(option, limit, NEVER, 0)) is None:
             return None
-        if self._words[2 * self._rows + 2] >= limit:
+        if self._words[self._count] >= limit:
             return Playout(None)
         if not self._words[self._finished]:  # somebody else decides
             return None
