@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias
 
@@ -361,14 +362,12 @@ def _citations(ruleset: Ruleset, difference: Difference) -> Iterator[Citation]:
 
 def _named(game: Game) -> _Named:
     """Return the options of the pending decision by public names, at most :data:`_MOST_OPTIONS`."""
-    decision = game.decision
-    options = map(decision.option, decision.codes[:_MOST_OPTIONS]) if decision is not None else ()
-    return grouped((str(option), option) for option in options)
+    options = game.decision.options if game.decision is not None else ()
+    return grouped((str(option), option) for option in islice(options, _MOST_OPTIONS))
 
 
 def _like(game: Game, made: Option) -> Option:
-    """Return the option that is called like a choice, with the same code if there is one; the choice itself if there is
-    none."""
+    """Return the option that is called like a choice, if possible with the same code; else the choice itself."""
     return min(_named(game).get(str(made), ()), key=lambda option: option.code != made.code, default=made)
 
 

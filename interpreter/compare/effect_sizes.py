@@ -82,7 +82,7 @@ def _numbers(row: Row, measures: Sequence[Measure]) -> dict[str, float]:
     """Return each measure of a game as one number: the mean over all seats that count and all subjects. A measure with
     an integer key has one number per key, as for stages of a game."""
     results: dict[str, float] = {"rounds": row.rounds}
-    others = {seat for seat, place in enumerate(row.places) if not place}
+    others = {seat for seat in range(len(row.places)) if not row.counts(seat)}
     for measure in measures:
         own, values = measure.seat, final(measure, row).items()
         known = [(of, n) for of, n in values if n is not None and (own is None or of[own] not in others)]

@@ -100,10 +100,11 @@ class Decisions(Steps):
             shown = [value for _, value in b.begin_ask(index).context]
             end = b.var("i32", "end", ops.Global("options_end"))
             types = [value.type for value in shown]
-            b.fail_if(end > ops.Global("options_limit") - sum(map(b.shapes.words, types)) * WORD, "too many options")
+            size = sum(map(b.shapes.words, types)) * WORD
+            b.fail_if(end > ops.Global("options_limit") - size, "too many options")
             for value, (offset, type_) in zip(shown, b.shapes.placed(types), strict=True):
                 b.store(end, offset, b.value(value), type_)
-            b.set(ops.Global("options_end"), end + sum(map(b.shapes.words, types)) * WORD)
+            b.set(ops.Global("options_end"), end + size)
 
         return self._of("shown", index, build, result=None)
 

@@ -145,7 +145,7 @@ class Codec:
         return cells
 
     def _values_of(self, name: str, group: CellGroup, words: list[int]) -> list[Value]:
-        if group.stride == WORD and not isinstance(group.type, BoolType | TextType | CompositeType):
+        if group.stride == WORD and is_plain(group.type.sure):
             none = self.shapes.none(group.type)
             return [None if word == none else word for word in words] if group.type.optional else words
         places = range(0, len(words), group.stride // WORD)
