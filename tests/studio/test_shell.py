@@ -388,3 +388,40 @@ def test_tabs_wait_for_the_ruleset_and_follow_the_pane(chromium: Any, home: Home
     studio.wait("[data-pane=scenarios][aria-selected=true]")
     assert page.locator("[role=tab][aria-selected=true]").count() == 1
     studio.close()
+
+
+def test_what_only_a_script_does_cannot_be_pressed_before_the_script_is_there(chromium: Any, home: Home) -> None:
+    host = str(home.post("tables/new/goofspiel", {"players": "2", "seat0": "person", "seat1": "bot"}).url)
+    page, bare = (chromium.new_context(java_script_enabled=runs).new_page() for runs in (True, False))
+    bare.goto(host)
+    seats = [each.evaluate("(link) => link.href") for each in bare.locator("a.take").all()]
+    assert len(seats) == 2, "a player's and that of spectators"
+    bare.goto(home.base)
+    tabs = [each.get_attribute("data-pane") for each in bare.locator("[data-pane]").all()]
+    panes = [f"pane/{name}?ruleset=germany-2018" for name in tabs]
+    own = [f"{home.base}/{each}" for each in ("", "tables/", "tables/new/goofspiel", *panes)]
+    waiting = 0
+    for address in (*own, host, *seats):
+        bare.goto(address)
+        pressed = bare.locator("button[type=button]:visible:not([inert], [inert] *)")
+        assert pressed.count() == 0, (address, pressed.first.evaluate("(each) => each.outerHTML"))
+        waiting += bare.locator("[inert]").count() > 0
+        page.goto(address)
+        page.locator("[inert]").first.wait_for(state="detached")
+    assert waiting == 5, "the studio, the form of a table, its host's page and two views of it"
+    for each in (page, bare):
+        each.context.close()
+
+
+def test_a_press_waits_until_the_studio_listens(chromium: Any, home: Home) -> None:
+    studio, held = Page(chromium, home), list[Any]()
+    page = studio.page
+    page.route("**/codemirror.js", lambda route: held.append(route), times=1)  # Playwright takes no built-in method
+    page.goto(home.base, wait_until="commit")
+    button = page.locator("button[data-ask='new/map']").first
+    with pytest.raises(Exception, match="Timeout"):
+        button.click(timeout=500)
+    held[0].continue_()
+    button.click()
+    page.get_by_label("Name", exact=True).wait_for()
+    studio.close()

@@ -8,3 +8,4 @@ document.addEventListener("click", async ({ target }) => {
   button.textContent = done;
 });
 for (const button of document.querySelectorAll("[data-share]")) button.hidden = !navigator.share;
+for (const button of document.querySelectorAll("[inert]")) button.inert = false; // until now a press was lost

@@ -60,3 +60,4 @@ form?.addEventListener("drop", (event) => {
   event.preventDefault();
   move(dragged, seatOf(event));
 });
+for (const each of $$("[inert]")) each.inert = false; // until now a press was lost

@@ -258,10 +258,9 @@ function showRules(yes, anchor) {
   if (yes) frame.src = frame.dataset.src + (anchor ? `#${anchor}` : "");
   else button.focus();
 }
-frame.addEventListener("load", () => {
-  frame.contentWindow.addEventListener("keydown", ({ key }) => key === "Escape" && showRules(false));
-});
+frame.onload = () => (frame.contentWindow.onkeydown = ({ key }) => key === "Escape" && showRules(false));
 $("[data-switch=sound]").ariaPressed = stored.sound === "on";
 $("[data-switch=notify]").ariaPressed = stored.notify === "on" && window.Notification?.permission === "granted";
+document.body.inert = false; // until now a press was lost
 openTab();
 listen();

@@ -1,7 +1,6 @@
 // Starts the studio of a static site: a service worker (sw.js) hands requests below app/INSTANCE/ to this page's worker
 // (worker.js) over a channel of that name. The worker runs the application; the studio is then shown in a frame.
-const parts = ["#step", "#bar", "#anyway", "#ended", "#again"].map(id => document.querySelector(id));
-const [step, bar, anyway, ended, again] = parts;
+const [step, bar, anyway, ended, again] = document.querySelectorAll("[id]"); // in the order of the page
 const instance = crypto.randomUUID?.(), app = new URL(`app/${instance}/`, location.origin + location.pathname);
 
 function fail(text) {

@@ -310,6 +310,7 @@ events.addEventListener("begin", ({ data }) => {
   if (!client.connected) client.connect({ send, subscribe: (heard) => (receive = heard), unsubscribe() {} });
 });
 window.name = "studio"; // panes lead here by this name
+document.body.inert = false; // until now a press was lost
 visit();
 await follow();
 if (open.name === undefined) await show("", 0, new URLSearchParams()); // the address leads to no file
