@@ -19,7 +19,7 @@ from interpreter.base.diagnostics import RulesetError
 from interpreter.base.stepwise import at_once
 from interpreter.bots.registry import bots_of
 from interpreter.compare.differences import Comparison
-from interpreter.compare.divergence import Apart, Line, Parting, own_settings
+from interpreter.compare.divergence import Apart, Line, Parting
 from interpreter.compare.graft import GRAFTED, grafted
 from interpreter.compare.paired_games import PairPlan, compared_by
 from interpreter.engine.game import Ruleset
@@ -85,7 +85,7 @@ class Singly(Struct, frozen=True):
             try:
                 with remembered(trees):  # all but one rule are parsed already
                     changed = grafted(comparison.a, comparison.b, section, name)
-                changed.table(self.plan.players, changed.settings(own_settings(changed, dict(self.plan.settings))))
+                changed.table(self.plan.players, changed.settings(changed.own_settings(dict(self.plan.settings))))
             except (RulesetError, RuleFailure) as failure:
                 first = failure.diagnostics[0] if isinstance(failure, RulesetError) else failure
                 return Alone(path, why_not=first.message)

@@ -24,7 +24,7 @@ from interpreter.engine.game import Ruleset
 from interpreter.engine.setup import default_settings
 from interpreter.explain.cross_reference import type_in_words
 from interpreter.kernel.state import Value
-from interpreter.language.model import Group, Model, Role, Table
+from interpreter.language.model import Group, Model, Role, Setting, Table
 from interpreter.language.resolve import Names
 from interpreter.language.types import CardHolderType, IntType
 from interpreter.sections.documents import NOUNS
@@ -50,6 +50,11 @@ class Difference(Struct, frozen=True):
     b: Side | None
     constants: tuple[tuple[str, str], ...] = ()
     cell: str = ""
+
+    @property
+    def section(self) -> str:
+        """Return the first part of the path."""
+        return self.path.partition(".")[0]
 
     @property
     def within(self) -> str:
@@ -387,6 +392,7 @@ def _holder(view: View, group: Group) -> Thing:
         "spaces": group.spaces or "",
         "unlimited": "yes" if group.unlimited else "",
         "at most": str(group.most or ""),
+        "count": group.count,
     }
     facts = plain_facts(plain)
     for key, tree in (("start", group.start), ("by", group.rank), ("top shows", group.top_shows)):
@@ -425,12 +431,21 @@ def _places(view: View) -> dict[str, str]:
 
 def _roles(view: View) -> dict[str, str]:
     roles = view.model.roles.values()
-    return {role.name: f"{'counts' if role.counts else 'does not count'}, {_seats(role)}" for role in roles}
+    return {
+        role.name: f"{'counts' if role.counts else 'does not count'}, {_seats(role)}{', open' if role.open else ''}"
+        for role in roles
+    }
 
 
 def _settings(view: View) -> dict[str, str]:
-    declared = view.ruleset.model.settings.values()
-    return {setting.name: f"{view.ruleset.model.word(setting.type)}: {setting.about}" for setting in declared}
+    return {setting.name: _setting(view, setting) for setting in view.ruleset.model.settings.values()}
+
+
+def _setting(view: View, setting: Setting) -> str:
+    limits = "{} to {}".format(*setting.range) if setting.range is not None else ""
+    default = f"by default {view.shown(setting.default, setting.type)}" if setting.default is not None else ""
+    facts = filter(None, (view.ruleset.model.word(setting.type), limits, default))
+    return f"{', '.join(facts)}: {setting.about}"
 
 
 # --- helpers
@@ -463,7 +478,7 @@ def _path_of(model: Model, group: Group) -> str:
     return f"{home}.holds.{group.own_name}"
 
 
-_DEFAULTS = {"order": "kept", "seen by": "everyone", "lasts": "game", "start": "-"}
+_DEFAULTS = {"order": "kept", "seen by": "everyone", "lasts": "game", "count": "hidden", "start": "-"}
 _FACTS = {"lasts": "for a {}", "start": "at first {}"}
 
 

@@ -1,8 +1,8 @@
 """Divergence of two rulesets: play both in lock step until their decisions differ.
 
 Takes two rulesets and bots. Both games of a pair have the same seed, and every choice of the first is repeated in the
-second. Returns, for each game, the first decision that differs and the cause: the first differing text or table that
-was exercised since the decision before.
+second. Returns, for each game, the first decision that differs and the cause: the difference that was exercised since
+the choice before, or else when values of the states last moved apart.
 """
 
 from __future__ import annotations
@@ -21,16 +21,19 @@ from interpreter.base.plain_data import Json, grouped
 from interpreter.base.stepwise import Steps, at_once
 from interpreter.bots.compiled_bots import whole_for
 from interpreter.bots.player import Bot
+from interpreter.compare.common_values import CommonValues
 from interpreter.compare.differences import Comparison, Difference
 from interpreter.compare.variation import renumbered
 from interpreter.engine.citations import Citation
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game, Ruleset
 from interpreter.engine.refusal import IllegalMove
+from interpreter.engine.settings import public_settings
 from interpreter.engine.setup import Table
 from interpreter.engine.views import Spoken, prompt_of
 from interpreter.kernel.chance import Seeded
-from interpreter.kernel.state import State
+from interpreter.kernel.state import State, Value
+from interpreter.language.model import Model
 from interpreter.play.match import LONG, Match
 from interpreter.play.narration import words_of
 from interpreter.testing.instrumentation import key_of, watched
@@ -38,10 +41,10 @@ from interpreter.testing.instrumentation import key_of, watched
 if TYPE_CHECKING:
     from interpreter.compiler.wasm.whole_games import Whole
 
-__all__ = ["BEGINNING", "Apart", "Beside", "Line", "LockStep", "Parting", "causes", "from_the_start", "own_settings"]
+__all__ = ["BEGINNING", "Apart", "Beside", "Line", "LockStep", "Parting", "causes", "from_the_start"]
 
 BEGINNING = "beginning"
-"""Path of a divergence before any differing text or table is exercised: caused by the set-up or the components."""
+"""Path of a divergence that no exercised difference explains: caused by the set-up or the components."""
 
 _MOST_OPTIONS = 400
 """Largest number of options of a decision that are compared."""
@@ -49,7 +52,7 @@ _LEFT = 2
 """Number of choices before a divergence that are repeated to find its cause."""
 _SOON = 16
 """Number of choices after which games are first thought to diverge."""
-_SECTIONS = ("rules", "triggers", "standing", "tables")
+_SETTINGS = ("settings", "interpretations")
 
 _Choices: TypeAlias = Sequence[Option | Mapping[str, Json]]
 _Named: TypeAlias = dict[str, list[Option]]
@@ -94,11 +97,6 @@ class Apart(Struct, frozen=True):
         return cls(path, len(partings), len(partings) / total, choices, rounds, first)
 
 
-def own_settings(ruleset: Ruleset, settings: Mapping[str, object]) -> dict[str, object]:
-    """Return the settings that the ruleset has."""
-    return {name: value for name, value in settings.items() if ruleset.has_setting(name)}
-
-
 def causes(partings: Sequence[Parting]) -> list[Apart]:
     """Return the differences that made games diverge after a choice, most frequent first."""
     later = [parting for parting in partings if parting.path and parting.choices]
@@ -138,6 +136,14 @@ class _Parts(set[str]):
         return keys
 
 
+class _Moment(NamedTuple):
+    """A moment before or after a choice: the parts that were exercised on both sides since the choice before, and the
+    cells of both states."""
+
+    parts: list[str]
+    cells: list[list[Value]]
+
+
 class Line:
     """A game of bots that others are played in lock step with: the choices that are made in it, as far as one of the
     others needed them. Raises :class:`ValueError` for invalid numbers of players or settings."""
@@ -153,16 +159,12 @@ class Line:
 
     @cached_property
     def _match(self) -> Match:
-        return Match(self.ruleset, self.bots, self.seed, own_settings(self.ruleset, self.settings))
-
-    def table(self, ruleset: Ruleset) -> Table:
-        """Return the table of a ruleset for these bots and settings."""
-        return ruleset.table(len(self.bots), ruleset.settings(own_settings(ruleset, self.settings)))
+        return Match(self.ruleset, self.bots, self.seed, self.ruleset.own_settings(self.settings))
 
     def begun(self, ruleset: Ruleset) -> Game:
         """Return a game of a ruleset with the same seed. Raises :class:`ValueError` for invalid numbers of players or
         settings."""
-        return ruleset.new_game(len(self.bots), self.seed, own_settings(ruleset, self.settings))
+        return ruleset.new_game(len(self.bots), self.seed, ruleset.own_settings(self.settings))
 
     def choice(self, number: int, game: Game) -> Option:
         """Return the choice that is made after a number of others, at which a game of the ruleset stands."""
@@ -259,26 +261,45 @@ class LockStep:
         self.a, self.b = comparison.a, comparison.b
         self._parts = _Parts()
         self._guess = _SOON
-        sought = [d for d in comparison.differences if d.path.partition(".")[0] in _SECTIONS]
+        left, right = (self._chosen(ruleset) for ruleset in (self.a, self.b))
+        others = {name for name in left.keys() & right.keys() if left[name] != right[name]}
+        sought = [d for d in comparison.differences if d.section not in _SETTINGS or d.name in others]
         self._paths: dict[str, str] = {}
-        self._watched = [self._watching(ruleset, sought) for ruleset in (self.a, self.b)]
+        """Paths of differences by the keys of the parts that are watched for them."""
+        both = (self.a, self.b), (self.b, self.a)
+        self._watched = [self._watching(own, other, sought) for own, other in both]
 
-    def _watching(self, ruleset: Ruleset, differences: Iterable[Difference]) -> Ruleset:
-        cited = [(citation, each.path) for each in differences for citation in _citations(ruleset, each)]
-        self._paths |= {key_of(citation): path for citation, path in cited}
-        return watched(ruleset, [citation for citation, _ in cited], self._parts)
+    def _chosen(self, ruleset: Ruleset) -> dict[str, Json]:
+        """Return the values of all settings and interpretations in the games of a side, by public names."""
+        values = ruleset.settings(ruleset.own_settings(self.settings))
+        public = public_settings(ruleset.model, ruleset.names, values)
+        return {name: public.get(name) for name in values}
+
+    @cached_property
+    def _tables(self) -> tuple[Table, Table]:
+        """The tables of the instrumented copies."""
+        a, b = (of.table(len(self.bots), of.settings(of.own_settings(self.settings))) for of in self._watched)
+        return a, b
+
+    @cached_property
+    def _common(self) -> CommonValues:
+        return CommonValues(*self._tables)
+
+    def _watching(self, own: Ruleset, other: Ruleset, differences: Iterable[Difference]) -> Ruleset:
+        cited = [(part, each.path) for each in differences for part in _citations(own.model, other.model, each)]
+        self._paths |= {key_of(part): path for part, path in cited}
+        return watched(own, [part for part, _ in cited], self._parts)
 
     def steps(self, seed: int) -> Steps[Parting]:
         """Play the seed on both sides, in steps, and return the divergence. Raises :class:`ValueError` for invalid
         numbers of players or settings."""
         both = Line(self.a, self.bots, seed, self.settings).beside(self.b, self._guess)
-        for copy in self._watched:
-            both.line.table(copy).runner.plain = True
-        self._parts.take()
         parting = yield from both.in_step()
         self._guess = max(_SOON, 2 * parting.choices)
         if not parting.is_apart:
             return parting
+        for table in self._tables:
+            table.runner.plain = True
         path = (yield from self._cause(both)) if both.first or both.b.last_choice else self._first(both)
         return replace(parting, path=path)
 
@@ -294,70 +315,93 @@ class LockStep:
         return BEGINNING
 
     def _cause(self, both: Beside) -> Steps[str]:
-        """Repeat choices in the instrumented copies. Return the first part exercised since the last choice, preferably
-        one not exercised before.
+        """Repeat choices in the instrumented copies. Return the part exercised since the last choice that came after
+        the fewest choices before, the first of these.
 
-        If all parts since then belong to one difference, what came before does not matter: games are taken back. The
-        choice before the last is made for what is then remembered of the state, as in a whole game.
+        If there is none, but values of the states differ, it is that of the last moment at which they began to, or
+        changed how. If all parts since the last choice belong to one difference, what came before does not matter:
+        games are taken back. The choice before the last is made for what is then remembered of the state, as in a whole
+        game.
         """
         a, b = ([choice for _, choice in game.choices] for game in (both.a, both.b))
-        last, before = None, set[str]()
+        moments = None
         if both.first or len(b) > _LEFT:
-            last, before = yield from self._exercised(both, (a, b), whole=False)
-        if last is None or len({self._paths[key] for key in last}) > 1:
-            last, before = yield from self._exercised(both, (a, b), whole=True)
-        assert last is not None
-        keys = [key for key in last if key not in before] or last
-        return self._paths[keys[0]] if keys else BEGINNING
+            moments = yield from self._exercised(both, (a, b), whole=False)
+        if moments is None or len({self._paths[key] for key in moments[-1].parts}) > 1:
+            moments = yield from self._exercised(both, (a, b), whole=True)
+        assert moments is not None
+        begun = [both.line.begun(side).state.cells for side in (self.a, self.b)] if not moments[-1].parts else []
+        if begun and self._is_moved(_Moment([], begun), moments[-1]):
+            moments = yield from self._exercised(both, (a, b), whole=True)
+            assert moments is not None
+            while len(moments) > 1 and not (moments[-1].parts and self._is_moved(*moments[-2:])):
+                moments.pop()
+        *earlier, last = moments
+        times = Counter(key for moment in earlier for key in {*moment.parts})
+        return self._paths[min(last.parts, key=times.__getitem__)] if last.parts and earlier else BEGINNING
 
-    def _exercised(
-        self, both: Beside, made: tuple[_Choices, _Choices], *, whole: bool
-    ) -> Steps[tuple[list[str] | None, set[str]]]:
-        """Return the parts exercised since the last of the choices ``made`` on both sides, and before it.
+    def _is_moved(self, before: _Moment, now: _Moment) -> bool:
+        """Return whether values of both states differ in another way than before."""
+        return self._common.differing(*now.cells) != self._common.differing(*before.cells)
 
-        Unless ``whole`` games are played, they are taken back by some choices, and the latter are only those since
-        then. The former are then unknown (None) if a game cannot be taken back, or if a choice changes nothing, so that
-        results of functions are still remembered.
+    def _exercised(self, both: Beside, made: tuple[_Choices, _Choices], *, whole: bool) -> Steps[list[_Moment] | None]:
+        """Return the moments before, between and after choices that are ``made`` on both sides.
+
+        Unless ``whole`` games are played, they are taken back by some choices, and the moments are only those since
+        then. They are unknown (None) if a game cannot be taken back, or if a choice changes nothing, so that results of
+        functions are still remembered.
         """
-        line, before, last = both.line, set[str](), list[str]()
+        line, moments, count = both.line, list[_Moment](), len(made[1])
         known: _Choices = line.made(both.first) if whole else []
-        count = len(made[1])
-        for copy, played, choices in zip(self._watched, (both.a, both.b), made, strict=True):
+        sides = zip(self._watched, self._tables, (both.a, both.b), made, strict=True)
+        for copy, table, played, choices in sides:
             self._parts.take()
             if whole:
                 game = line.begun(copy)
             elif all(played.undo() for _ in choices[count - _LEFT :]):
-                cells = played.state.cells[:]
-                state = State(cells[:], renumbered(played.state.frame, played.ruleset.program, copy.program))
-                game = Game(copy, line.table(copy), state, Seeded(line.seed), played.origin)
+                frame = renumbered(played.state.frame, played.ruleset.program, copy.program)
+                game = Game(copy, table, State(played.state.cells[:], frame), Seeded(line.seed), played.origin)
             else:
-                return None, before
-            windows = [self._parts.take()]
-            for choice in [*known, *choices[:count]] if whole else choices[count - _LEFT : count]:
-                yield
-                game.apply(choice)
-                windows.append(self._parts.take())
-                if not whole and len(windows) == 2 and game.state.cells == cells:
-                    return None, before
-            if (decision := game.decision) is not None:
-                _ = decision.codes
-            last += [*windows.pop(), *self._parts.take()]
-            before.update(*windows)
-        return last, before
+                return None
+            again = [*known, *choices[:count]] if whole else choices[count - _LEFT : count]
+            moments = moments or [_Moment([], []) for _ in range(len(again) + 1)]
+            for number, moment in enumerate(moments):
+                if number:
+                    yield
+                    game.apply(again[number - 1])
+                if number == len(again) and (decision := game.decision) is not None:
+                    _ = decision.codes
+                moment.parts.extend(self._parts.take())
+                moment.cells.append(game.state.cells[:])
+                if not whole and number == 1 and moment.cells[-1] == moments[0].cells[-1]:
+                    return None
+        return moments
 
 
-def _citations(ruleset: Ruleset, difference: Difference) -> Iterator[Citation]:
-    section, _, name = difference.path.partition(".")
-    name = name.partition("[")[0]
-    model = ruleset.model
+def _citations(model: Model, other: Model, difference: Difference) -> Iterator[Citation]:
+    """Yield the parts of a side that games exercise where the difference matters."""
+    section, name = difference.section, difference.name
     match section:
-        case "rules" if name in model.rules:
-            for layer in model.rules[name].layers:
-                if layer.form != "permits" or layer.body:
-                    yield Citation(section, name, layer.file, layer.span, (), (layer.layer,))
-        case "triggers" | "standing" | "tables":
+        case "rules":
+            yield from _layers(model, name)
+        case "round":
+            begun = set(_begun(other))
+            yield from (part for phase in _begun(model) if phase not in begun for part in _layers(model, phase[0]))
+        case "triggers" | "standing" | "tables" | "settings" | "interpretations":
             if (declaration := getattr(model, section).get(name)) is not None:
-                yield Citation(section, name, declaration.file, declaration.span, ())
+                yield Citation(section, name, declaration.span.file.name, declaration.span, ())
+
+
+def _layers(model: Model, name: str) -> Iterator[Citation]:
+    for layer in model.rules[name].layers if name in model.rules else ():
+        if layer.form != "permits" or layer.body:
+            yield Citation("rules", name, layer.file, layer.span, (), (layer.layer,))
+
+
+def _begun(model: Model) -> Iterator[tuple[str, str, str]]:
+    """Yield each phase with what it begins after, and its condition."""
+    for before, phase, guard in zip(("", *model.phases), model.phases, model.phase_guards, strict=False):
+        yield phase, before, guard.value.span.on_one_line if guard else ""
 
 
 def _named(game: Game) -> _Named:

@@ -16,7 +16,7 @@ from interpreter.base.stepwise import Steps, at_once
 from interpreter.bots.registry import bots_of
 from interpreter.compare.comparable import Compared
 from interpreter.compare.differences import Comparison, differences
-from interpreter.compare.divergence import LockStep, Parting, own_settings
+from interpreter.compare.divergence import LockStep, Parting
 from interpreter.compare.operands import sides_of
 from interpreter.engine.game import Ruleset
 from interpreter.kernel.state import Value
@@ -66,7 +66,7 @@ class PairPlan(Struct, frozen=True):
         """Prepare pairs that are played in steps."""
         sides = comparison.a, comparison.b
         whole = [WholeGames(side, bots_of(self.bots, side, self.players)) for side in sides]
-        settings = [own_settings(side, dict(self.settings)) for side in sides]
+        settings = [side.own_settings(dict(self.settings)) for side in sides]
         lock = LockStep(comparison, whole[0].bots, dict(self.settings))
 
         def steps(seed: int) -> Steps[Pair | Unfinished]:

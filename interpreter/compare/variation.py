@@ -66,9 +66,12 @@ def going_on(game: Game, ruleset: Ruleset, settings: Mapping[str, object], seed:
     """Return a copy of the game that continues under another ruleset and settings, with a new seed. Raises
     :class:`ValueError` if they do not fit a game in progress."""
     same = ruleset is game.ruleset and not settings
-    kept = {name: value for name, value in game.settings.items() if ruleset.has_setting(name)}
     known = ruleset.settings(settings)
-    values = {**default_settings(ruleset.model), **kept, **{name: known[name] for name in settings}}
+    values = {
+        **default_settings(ruleset.model),
+        **ruleset.own_settings(game.settings),
+        **{name: known[name] for name in settings},
+    }
     table = game.table if same else ruleset.table(game.table.seats, values)
     state = game.state.clone()
     if not same:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
 from operator import index
-from typing import TYPE_CHECKING, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, SupportsIndex, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -45,6 +45,7 @@ if TYPE_CHECKING:  # imported where needed: a ruleset from the cache uses neithe
 
 __all__ = ["Game", "Result", "Ruleset", "checked_seat", "places_of"]
 
+T = TypeVar("T")
 _NOW = ("id", "title", "provenance", "own_statements", "players", "model", "program", "warnings")
 _LATE = ("shelf", "document", "composition", "statements")
 """Fields of a cached ruleset: ``_NOW`` are available at once, ``_LATE`` are loaded on first access."""
@@ -253,6 +254,10 @@ class Ruleset:
 
     def has_setting(self, name: str) -> bool:
         return name in self.model.settings or name in self.model.interpretations
+
+    def own_settings(self, by_name: Mapping[str, T]) -> dict[str, T]:
+        """Return those that the ruleset has."""
+        return {name: value for name, value in by_name.items() if self.has_setting(name)}
 
     # --- tables and games
 

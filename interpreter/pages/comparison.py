@@ -272,7 +272,8 @@ class ComparisonReport:
         ranked, total = causes(partings), len(partings)
         text = (
             "Games are played in both at once, with the same random outcomes and the same choices, until the next "
-            "decision differs. The table names the first difference that came into play since the decision before."
+            "decision differs. The table names the difference that came into play since the choice before, or else "
+            "when values of both games last moved apart."
         )
         yield Paragraph(text, "aside")
         if ranked:

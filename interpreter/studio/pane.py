@@ -97,7 +97,7 @@ class Loaded(Struct):
         players = asked.players if asked.players is not None and asked.players in allowed else None
         ruleset, pairs = self.ruleset.for_players(players or allowed.usual), (s.partition("=") for s in asked.settings)
         try:
-            return players, ruleset.settings({name: value for name, _, value in pairs if ruleset.has_setting(name)})
+            return players, ruleset.settings(ruleset.own_settings({name: value for name, _, value in pairs}))
         except ValueError as error:
             raise Refused("{error}", error=error) from None
 

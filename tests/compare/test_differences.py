@@ -6,17 +6,22 @@ import csv
 import json
 from itertools import combinations, permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.cli.main import cli
 from interpreter.compare.comparable import Compared, Side
 from interpreter.compare.differences import Comparison, differences
 from interpreter.compare.operands import sides_of
+from interpreter.language import core
+from interpreter.language.types import IntType
 from interpreter.loading.load import load
 from tests.play.toy import ROOT, changed
+from tests.small import loaded, write
 from tests.support import shared
 
 HERE = Path(__file__).parent
@@ -262,3 +267,34 @@ def test_what_is_known_of_one_side_does_not_depend_on_its_opponents() -> None:
         alone = differences(Compared(rulesets[x]), Compared(rulesets[y]))
         shared = differences(family[x], family[y])
         assert (shared.differences, shared.graph) == (alone.differences, alone.graph)
+
+
+ASIDE = {
+    **dict.fromkeys(("name", "owner", "section"), "its path"),
+    **dict.fromkeys(("file", "span"), "where it is"),
+    "in_page": "a page, no game",
+    "check": "the rule is compared",
+    "start_locals": "of the tree",
+    "groups.range": "of hidden numbers, from the type",
+    "sees": "the rule that `seen` names",
+}
+OTHERS: dict[str, Any] = {
+    "type": IntType(), "order": "by number", "rank": core.Const(7), "seen": "owner", "top_shows": core.Const(7),
+    "starts": "rest", "start": core.Const(7), "unlimited": True, "lasts": "phase",
+    "spaces": "prices", "most": 7, "count": "shown", "counts": False, "seats": 7, "setting": "birds", "open": True,
+    "default": 7, "range": (2, 5), "about": "other words",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("section", "name"), [("groups", "deck"), ("roles", "person"), ("settings", "birds")])
+def test_every_fact_of_a_declaration_is_told(section: str, name: str, tmp_path: Path) -> None:
+    more = "settings: {birds: {value: int, default: 1, about: birds}}\n"
+    a = loaded(write(tmp_path, "amount = amount + birds\nend game", sections=more))
+    declared = getattr(a.model, section)
+    fields = [each for each in declared[name].__struct_fields__ if not {each, f"{section}.{each}"} & ASIDE.keys()]
+    assert len(fields) >= 3
+    for field in fields:
+        entry = replace(declared[name], **{field: OTHERS[field]})
+        b = a.with_model(replace(a.model, **{section: {**declared, name: entry}}), a.program)
+        if entry != declared[name]:
+            assert differences(Compared(a), Compared(b)).differences, field

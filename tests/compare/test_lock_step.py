@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +47,16 @@ def other(folder: Path, old: str, new: str) -> Ruleset:
 
 def compared(ruleset: Ruleset) -> Comparison:
     return differences(Compared(load(ROOT / "pebbles" / "pebbles.yaml")), Compared(ruleset))
+
+
+def beside(folder: Path, a: Callable[..., Path], b: Callable[..., Path]) -> Comparison:
+    """Compare two small games, each of which is written to a folder."""
+
+    def compared(side: Callable[..., Path], name: str) -> Compared:
+        (folder / name).mkdir()
+        return Compared(loaded(side(folder / name)))
+
+    return differences(compared(a, "a"), compared(b, "b"))
 
 
 def parting_of(lock: LockStep, seed: int) -> Parting:
@@ -135,11 +147,78 @@ def test_each_side_repeats_its_own_choices(tmp_path: Path) -> None:
       amount = amount + 1
 if amount > 40:
   end game"""
-    (tmp_path / "a").mkdir()
-    (tmp_path / "b").mkdir()
-    a = loaded(write(tmp_path / "a", act.format("number", "9"), "", family=numbers))
-    b = loaded(write(tmp_path / "b", act.format("worth", "(9 if amount < 20 else 2)"), "", family=texts))
-    assert parting_of(LockStep(differences(Compared(a), Compared(b)), BOTS), 1).path == "rules.act"
+    a = partial(write, act=act.format("number", "9"), family=numbers)
+    b = partial(write, act=act.format("worth", "(9 if amount < 20 else 2)"), family=texts)
+    assert parting_of(LockStep(beside(tmp_path, a, b), BOTS), 1).path == "rules.act"
+
+
+LATE = """for each turn who in seats:
+  choose go by who:
+    add x in [1, 2, 3] where x < 3 or amount > 20 and {}:
+      amount = amount + x
+if amount > 40:
+  end game"""
+DOUBT = "interpretations: {{tide: {{about: x, answers: [], default: {}, is: {{low: x, high: x}}}}}}\n"
+NUMBER = "settings: {{most: {{about: x, value: int, default: {}}}}}\n"
+
+
+@in_both_forms
+@pytest.mark.parametrize(
+    ("path", "test", "section", "values"),
+    [
+        ("interpretations.tide", "tide == high", DOUBT, ("low", "high")),
+        ("settings.most", "x < most", NUMBER, (1, 9)),
+    ],
+)
+def test_what_is_set_otherwise_is_a_cause(
+    path: str, test: str, section: str, values: tuple[Any, Any], tmp_path: Path
+) -> None:
+    comparison = beside(tmp_path, *(partial(write, act=LATE.format(test), sections=section.format(v)) for v in values))
+    found = parting_of(LockStep(comparison, BOTS), 1)
+    assert found.path == path
+    assert found.choices > 5
+    name = path.partition(".")[2]
+    assert not parting_of(LockStep(comparison, BOTS, {name: values[0]}), 1).is_apart, "now both have this value"
+
+
+@in_both_forms
+def test_the_order_of_phases_is_a_cause(tmp_path: Path) -> None:
+    """A rule that differs but in words is none, and neither is a phase that begins where it did."""
+    more = """
+grow:
+  does: |
+    choose grow by first(seats):
+      add x in [1, 2]:
+        amount = amount + x
+pause: {does: "amount = amount"}
+"""
+    families = [FAMILY.replace("[act]", f"[{order}]") for order in ("act, grow, pause", "grow, act, pause")]
+    sides = [partial(write, act=LATE.format("yes"), rules=more, family=family) for family in families]
+    found = parting_of(LockStep(beside(tmp_path, *sides), BOTS), 1)
+    assert (found.path, found.choices) == ("round", 0)
+
+
+@in_both_forms
+@pytest.mark.parametrize("before", ["", "act, "])
+def test_what_nobody_sees_at_once_is_a_cause(before: str, tmp_path: Path) -> None:
+    """Scores differ after the first round, options many choices later; `idle` is asked between, and changes nothing."""
+    act = """for each turn who in seats:
+  choose go by who:
+    add x in [1, 2]:
+      amount = amount + x
+  choose more by who:
+    add x in [1, 2, 3] where x < 3 or who.score > 12:
+      amount = amount + x + idle()
+if amount > 200:
+  end game"""
+    rules = "score:\n  does: |\n    for each who in seats:\n      who.score = who.score + bonus()\n"
+    rules += "bonus() -> int: {{is: {}}}\nidle() -> int: {{is: {}}}\n"
+    family = FAMILY.replace("round: [act]", f"round: [{before}score]" if before else "round: [score, act]")
+    idle = "0", "0 if amount < 1000 else 1"
+    sides = [partial(write, act=act, rules=rules.format(n, idle[n - 1]), family=family) for n in (1, 2)]
+    found = parting_of(LockStep(beside(tmp_path, *sides), BOTS), 1)
+    assert found.path == "rules.bonus"
+    assert found.choices > 12
 
 
 @in_both_forms

@@ -148,7 +148,7 @@ def _known(sides: Sequence[Ruleset], assignments: Sequence[str]) -> dict[str, Js
                 near = did_you_mean_one_of(key, names)
                 raise click.BadParameter(f"neither of the two has a setting `{key}`{near}", param_hint="--set")
         options.check_effect(typed, *sides)
-        own = {key: value for key, value in typed.items() if ruleset.has_setting(key)}
+        own = ruleset.own_settings(typed)
         with wrong_value("--set"):
             values = ruleset.settings(own)
         known |= {name: values[name] for name in own}
@@ -167,7 +167,6 @@ def _played(
     from interpreter.bots.registry import default_bots
     from interpreter.compare.comparable import Compared
     from interpreter.compare.differences import differences
-    from interpreter.compare.divergence import own_settings
     from interpreter.compare.paired_games import PairPlan
     from interpreter.pages.comparison import Played
 
@@ -178,7 +177,7 @@ def _played(
     for side in (a, b):
         options.bots_for(side, number, bots)
         with wrong_value("--set"):
-            side.new_game(number, settings=own_settings(side, values))
+            side.new_game(number, settings=side.own_settings(values))
     known = _known((a, b), request.settings)
     left, right = (of if of.ruleset is side else Compared(side) for of, side in zip(compared, (a, b), strict=True))
     found = comparison if request.players is not None else differences(left, right, known, number)
