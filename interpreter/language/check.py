@@ -430,8 +430,8 @@ class _Whole(Checker):
     def _check_phases(self, trigger: Trigger) -> None:
         seen = set[str]()
         for phase in (phase for case in trigger.cases for phase in case.in_):
-            if phase.text not in self.model.phases:
-                self.unknown("phase", phase.text, self.model.phases, phase.span)
+            if phase.text not in (known := self.names.members("phase")):
+                self.unknown("phase", phase.text, known, phase.span)
             elif phase.text in seen:
                 self.error("E501", f"`{phase.text}` has a case already", phase.span)
             seen.add(phase.text)
@@ -448,14 +448,16 @@ class _Whole(Checker):
             return None
         expressions = self.expressions(frame)
         test = self.narrowed(expressions.all_hold(entry.guards), pattern.test, expressions)
+        due = self.names.phases()
         cases = [
             TriggerCase(
-                _texts(case.in_),
+                phases,
                 self._handler(f"{trigger.name}!{position}", tree, frame, trigger, blocks),
                 _texts(case.cites),
                 case.source.span,
             )
             for position, (case, tree) in enumerate(zip(trigger.cases, trees, strict=True))
+            if (phases := tuple(phase for phase in _texts(case.in_) if phase in due))
         ]
         last = "always" if trigger.otherwise is None else "otherwise"
         text = trigger.otherwise or trigger.does

@@ -194,8 +194,8 @@ class Layout(Checker):
                 near = did_you_mean(key, table.keys if table is not None else ())
                 self.error("E301", f"`{panel.printed}` has no key `{key}`{near}", keys.entry.span)
         for scalar in keys.opens:
-            if scalar.text not in decisions and scalar.text not in self.model.phases:
-                self.unknown("phase or decision", scalar.text, [*self.model.phases, *decisions], scalar.span)
+            if scalar.text not in (known := [*self.names.members("phase"), *decisions]):
+                self.unknown("phase or decision", scalar.text, known, scalar.span)
         for name, _ in keys.answers:
             if name.text not in decisions:
                 self.unknown("decision", name.text, decisions, name.span)

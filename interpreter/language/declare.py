@@ -54,8 +54,10 @@ def declare(composition: Composition, report: Report) -> Model:
     context = composition, report, model
     things, cards, graphs, tables = _Things(*context), Cards(*context), Graphs(*context), Tables(*context)
     things.names()
-    if (round_ := composition.single("round")) is not None:
-        model.phases = tuple(name.text for name, _ in phases_of(round_.value))
+    for layer in composition.layers("round", "round"):
+        former = model.phases + model.left_out
+        model.phases = tuple(name.text for name, _ in phases_of(layer.value))
+        model.left_out = tuple(name for name in former if name not in model.phases)
     things.kinds()
     graphs.name()
     cards.cards()

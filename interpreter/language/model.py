@@ -612,6 +612,8 @@ class Model(Struct):
     triggers: dict[str, CheckedTrigger] = {}
     standing: dict[str, StandingRule] = {}
     phases: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    """Phases of a lower file that the round leaves out: they have names, but never come."""
     phase_guards: tuple[Guard | None, ...] = ()
     """Condition of each phase, or None: the phase is skipped if the condition is false."""
     setup: str = ""
@@ -683,7 +685,7 @@ class Model(Struct):
         if kind == "role":
             return tuple(self.roles)
         if kind == "phase":
-            return self.phases
+            return self.phases + self.left_out
         return self.kinds[kind].members if kind in self.kinds else ()
 
     def values(self, type_: types.Type, seats: int = 0) -> Sequence[int]:

@@ -379,13 +379,18 @@ class Names:
         return tuple(graph.sets) if kind == "places" and graph is not None else self.model.members(kind)
 
     @_lookup(_same)
+    def phases(self) -> tuple[str, ...]:
+        """Return the phases of the round."""
+        return self.model.phases
+
+    @_lookup(_same)
     def kinds_with(self, member: str) -> tuple[str, ...]:
         """Return the kinds that have a member of this name."""
         model = self.model
         kinds = [k for k, kind in model.kinds.items() if member in kind.members and k not in model.interpretations]
         if member in model.roles:
             kinds.append("role")
-        return tuple(kinds) or (("phase",) if member in model.phases else ())
+        return tuple(kinds) or (("phase",) if member in model.members("phase") else ())
 
     @_lookup(_same)
     def pieces(self) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ def sayable(
     to columns; ``measures`` are names."""
     keys = dict(model.alternatives)
     keys |= {event.name: list(event.fields.items()) for event in model.events.values()}
-    keys |= {name: [] for name in (*model.phases, "round", "game")}
+    keys |= {name: [] for name in (*model.members("phase"), "round", "game")}
     keys |= _OWN_WORDS
     for kind in model.card_kinds:
         keys[f"card.{kind}"] = [("card", CardType(kind))]

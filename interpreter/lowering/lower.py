@@ -300,7 +300,7 @@ class Lowering:
             if not case.phases:
                 branch = calls
                 continue
-            numbers = tuple(self.model.phases.index(p) for p in case.phases if p in self.model.phases)
+            numbers = tuple(map(self.model.phases.index, case.phases))
             here = core.MemberOf(phase, core.Const(numbers, type=ListType(INT)), False, type=BOOL, span=case.span)
             branch = (core.Branch(core.Test(here, span=case.span), calls, branch, span=case.span),)
         if trigger.test is None:

@@ -17,7 +17,7 @@ from interpreter.engine.queries import value_of
 from interpreter.loading.load import load
 from interpreter.reading.files import Shelf
 from interpreter.simulate.measurements import taken
-from tests.small import write
+from tests.small import FAMILY, examined, outcome, write
 
 POND = Path(__file__).parents[1] / "bad" / "_base"
 
@@ -355,3 +355,45 @@ def test_a_wrap_and_the_body_below_share_no_locals(tmp_path: Path, body: str, to
 def options(game: Game) -> list[Option]:
     assert game.decision is not None
     return list(game.decision.options)
+
+
+NAMES_PHASES = """
+says: {rest_up: "- Rest -", act: "- Act -"}
+measures: {amounts: {value: amount, when: [start of rest_up, end of game]}}
+boards: {amounts: {says: "{amount}", when: end of rest_up}}
+table: {amounts: {at: window, columns: {n: amount}, opens: [rest_up]}}
+triggers:
+  hears:
+    on: said(number)
+    cases: [{in: [rest_up], does: "amount = 90"}]
+    otherwise: amount = amount + 1
+"""
+REST = "rest_up: {does: note said(5)}\n"
+
+
+def test_a_round_may_leave_a_phase_out_that_others_name(tmp_path: Path) -> None:
+    """Whoever leaves one out cannot change the files that name it; a phase of no round is a mistake, as before."""
+    act = """
+        choose go by seats[0]:
+          pay n in 1 .. 3 where phase != rest_up:
+            note said(n)
+        if amount > 5 or phase == rest_up:
+          end game
+    """
+    family = FAMILY.replace("[act]", "[act, rest_up]")
+    path = write(tmp_path, act, REST, NAMES_PHASES, family=family)
+    (tmp_path / "small/overlays").mkdir()
+    text = "language: 2\noverlay: small/less\nover: [small]\nround: [act]\n"
+    (tmp_path / "small/overlays/less.yaml").write_text(text, encoding="utf-8")
+    shelf = Shelf([tmp_path])
+    whole, less = load("tiny", [], shelf), load("tiny", ["small/less"], shelf)
+    for ruleset, most, choices in ((whole, 90, 2), (less, 5, 5)):
+        game, amounts = ruleset.new_game(2), list[object]()
+        while game.decision is not None:
+            amounts.append(value(game, "amount"))
+            game.apply({"do": "pay", "n": 1})
+        assert (amounts[-1], len(amounts)) == (most, choices)
+    assert less.model.members("phase") == ("act", "rest_up")
+    assert outcome(path) == "plays"
+    wrong = examined(write(tmp_path, act, REST, NAMES_PHASES))
+    assert {each.code for each in wrong.diagnostics} == {"E301", "E302"}

@@ -88,6 +88,7 @@ OVERLAY = """\
 language: 2
 overlay: small/more
 over: [small]
+triggers: {hears: {on: "said(number, loud)", cases: [{in: [act], does: amount = 2}], otherwise: amount = 3}}
 rules:
   values(who) -> int: {is: "amount + limit + bonus + who.score + worth_of(who) + price_of[blue]"}
   doubts() -> bool: {is: "doubt == harsh or dark == light"}
@@ -156,6 +157,7 @@ EDITS = [
     ('worth_of(who) -> int: {is: "who.score"}', 'worth_of(who, n) -> int: {is: "who.score + n"}'),
     ("Ayr  | red", "Oban | red\n  Ayr  | red"),
     ("size: int", "size: colour"),
+    ("round: [act]", "round: [act, prepare]"),
     ("overlays: [small/more]", "overlays: [small/second, small/more]"),
 ]
 
