@@ -72,13 +72,14 @@ from interpreter.sections.vocabulary import Keys, Named
 __all__ = ["bindings", "check", "check_function", "check_text", "literal_type"]
 
 Body = nodes.Function | nodes.Procedure | nodes.Verdict
+_UNKNOWN = ("E301", "E302")
 
 
 def check(composition: Composition, statements: dict[str, Statement]) -> tuple[Model, list[Diagnostic]]:
     """Return the model of a composition, and all diagnostics. ``statements`` are those that may be cited."""
     checker = _Whole(composition, statements)
     checker.run()
-    return checker.model, _merge_removed_members(composition, checker.diagnostics)
+    return checker.model, _merge_removed_members(composition, _without_cells_of_misfits(checker.diagnostics))
 
 
 def bindings(composition: Composition, statements: dict[str, Statement]) -> list[Binding]:
@@ -88,13 +89,20 @@ def bindings(composition: Composition, statements: dict[str, Statement]) -> list
     return checker.names.bindings
 
 
+def _without_cells_of_misfits(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+    """Leave out that names are unknown which rows with the wrong number of cells have: these have an error already."""
+    rows = [each.span.text for each in diagnostics if each.code == "E020" and each.span is not None]
+    cells = {cell.strip() for row in rows for cell in row.split("|")}
+    return [d for d in diagnostics if d.code not in _UNKNOWN or not d.span or d.span.text.strip('"') not in cells]
+
+
 def _merge_removed_members(composition: Composition, diagnostics: list[Diagnostic]) -> list[Diagnostic]:
     """Replace the errors about a member that a file drops from a kind by one error at that kind."""
     for kind in composition.read(Kind):
         lists = [value for layer in kind.layers if isinstance(value := Kind.of_layers([layer]).is_, Sequence)]
         for before, after in pairwise(lists):
             for member in [m.text for m in words(before) if m.text not in {m.text for m in words(after)}]:
-                uses = [d for d in diagnostics if d.code in ("E301", "E302") and d.span and d.span.text == member]
+                uses = [d for d in diagnostics if d.code in _UNKNOWN and d.span and d.span.text == member]
                 if uses:
                     notes = tuple(Note(f"`{member}` is used here", d.span) for d in uses[:3])
                     message = f"`{kind.name}` no longer has `{member}`, which is used in {counted(len(uses), 'place')}"

@@ -321,6 +321,8 @@ def test_what_a_map_lays_out_is_told_at_its_line_by_kind(tmp_path: Path) -> None
         (("kinds: {region: [north, south, east, west, lake]}", ""), ["nodes: E509 `region` is open: no file of this"]),
         (("C0 | C1 | 5", "C0 | C1 | -5"), ["-5: E413 a link's `cost` is below 0"]),
         (("from | to | cost", "from | to | cost | toll"), ["E020", "E304"]),
+        (("C1 | ", "C1 | 3 | "), ["C1 | 3 | north: E020 got 3 cells, want 2"]),
+        (("C1 | north", "C1"), ["C1: E020 got 1 cell, want 2"]),
         (("nodes: |", "graph: {amends: power-grid, pieces: 2}\nnodes: |"), ["2: E412 got 1 piece, with `C0`, want 2"]),
         (
             ("nodes: |", "tables: {market_spaces: {amends: power-grid, cells: {'coal, 1': 1}}}\nnodes: |"),
