@@ -19,8 +19,9 @@ from interpreter.base.diagnostics import RulesetError
 from interpreter.base.stepwise import at_once
 from interpreter.bots.registry import bots_of
 from interpreter.compare.differences import Comparison
-from interpreter.compare.divergence import Apart, Line, Parting
+from interpreter.compare.divergence import Apart
 from interpreter.compare.graft import GRAFTED, grafted
+from interpreter.compare.lock_step import Line, Parting
 from interpreter.compare.paired_games import PairPlan, compared_by
 from interpreter.engine.game import Ruleset
 from interpreter.language.parse import Trees, remembered

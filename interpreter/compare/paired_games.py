@@ -16,7 +16,8 @@ from interpreter.base.stepwise import Steps, at_once
 from interpreter.bots.registry import bots_of
 from interpreter.compare.comparable import Compared
 from interpreter.compare.differences import Comparison, differences
-from interpreter.compare.divergence import LockStep, Parting
+from interpreter.compare.divergence import LockStep
+from interpreter.compare.lock_step import Parting
 from interpreter.compare.operands import sides_of
 from interpreter.engine.game import Ruleset
 from interpreter.kernel.state import Value

@@ -7,6 +7,7 @@ tables describe the printed rules: a variation may break them, which is reported
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -21,7 +22,7 @@ from interpreter.language.types import BoolType, SetType, Type
 from interpreter.lowering.constants import RuleFailure
 from interpreter.lowering.lower import Program
 
-__all__ = ["Unlike", "broken_laws", "going_on", "renumbered", "varied"]
+__all__ = ["Unlike", "broken_laws", "going_on", "numbered", "renumbered", "varied"]
 
 Cell = tuple[str, tuple[str, ...], str]
 """A table, the keys of a cell and its value, as text."""
@@ -90,7 +91,7 @@ def _frame_for(game: Game, table: Table) -> Frame | None:
     """Return the frame of a game as one of another table, whose stretches have other numbers."""
     before, after, frame = game.ruleset.program, table.program, game.state.frame
     layout = game.machine.constants.layout
-    if table.machine.constants.layout != layout or _numbered(after.model) != _numbered(before.model):
+    if table.machine.constants.layout != layout or numbered(after.model) != numbered(before.model):
         raise Unlike("this changes the components")
     if before.stretches is after.stretches:
         return frame
@@ -115,7 +116,7 @@ def renumbered(frame: Frame | None, before: Program, after: Program) -> Frame | 
     return moved(frame)
 
 
-def _numbered(model: Model) -> tuple[object, ...]:
+def numbered(model: Model) -> tuple[Any, ...]:
     """Return the names of all that states know by numbers."""
     cards, kinds = [(row.kind, row.key) for row in model.cards], {name: model.members(name) for name in model.kinds}
     if (graph := model.graph) is None:

@@ -6,7 +6,7 @@ and tuples of these. A holder (zone, pool, track, stock or place) is represented
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from interpreter.base.plain_data import Value
 from interpreter.base.tree import Placed
@@ -264,12 +264,13 @@ class Order(Loop, frozen=True, tag="order"):
 
 
 class Noted(Typed, frozen=True, tag="noted"):
-    """Value whose evaluation is recorded: ``what`` is added to ``found``. Occurs only in instrumented rules, which run
-    in the plain form (``testing/instrumentation.py``)."""
+    """Value whose evaluation is recorded: ``what`` is added to ``found``, as a tuple with the values of ``keys`` if
+    there are any. Occurs only in instrumented rules, which run in the plain form (``testing/instrumentation.py``)."""
 
     value: Expression
     what: str
-    found: set[str]
+    found: set[Any]
+    keys: tuple[Expression, ...] = ()
 
 
 Leaf = Const | Local | PlayerCount | AllSeats | RoleSeat | SettingValue

@@ -14,11 +14,13 @@ from msgspec.structs import replace
 
 from interpreter.base.figures import fixed, signed
 from interpreter.base.plurals import composed, counted, titled
+from interpreter.compare.causes import BEGINNING
 from interpreter.compare.comparable import Side
 from interpreter.compare.differences import Comparison, Difference
-from interpreter.compare.divergence import BEGINNING, Apart, Parting, causes, from_the_start
+from interpreter.compare.divergence import Apart, causes, from_the_start
 from interpreter.compare.effect_sizes import Effect, by_size, effects
 from interpreter.compare.gains import Gain, gains
+from interpreter.compare.lock_step import Parting
 from interpreter.compare.paired_games import Pair
 from interpreter.drawing.effect_charts import effect_chart, histogram_chart
 from interpreter.engine.game import Ruleset

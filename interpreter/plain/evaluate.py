@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from operator import add, eq, ge, getitem, gt, itemgetter, le, lt, ne, neg, not_, sub
-from typing import assert_never
+from typing import Any, assert_never
 
 from interpreter.base.source import Span
 from interpreter.kernel import bags
@@ -130,8 +130,8 @@ class Evaluator:
                 return self._kind_test(node)
             case core.Select() | core.Fold() | core.Search() | core.Order():
                 return self._loop(node)
-            case core.Noted(value, name, names):
-                return self._noted(self.compile(value), name, names)
+            case core.Noted(value, name, names, keys):
+                return self._noted(self.compile(value), name, names, list(map(self.compile, keys)))
             case _:
                 assert_never(node)
 
@@ -156,9 +156,9 @@ class Evaluator:
                 values_of = row(values)
                 return lambda state, env: function(*values_of(state, env))
 
-    def _noted(self, value: Evaluate, name: str, names: set[str]) -> Evaluate:
+    def _noted(self, value: Evaluate, name: str, names: set[Any], keys: list[Evaluate]) -> Evaluate:
         def noted(state: State, env: Env) -> Value:
-            names.add(name)
+            names.add((name, *(key(state, env) for key in keys)) if keys else name)
             return value(state, env)
 
         return noted

@@ -16,6 +16,7 @@ and plays like the ruleset, which is not changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -29,9 +30,9 @@ from interpreter.language.walk import descendants, rewritten
 from interpreter.lowering.lower import lower
 from interpreter.lowering.reach import reach_of
 
-__all__ = ["is_watched", "key_of", "watched", "with_texts"]
+__all__ = ["Part", "is_watched", "key_of", "parts_of", "watched", "with_texts"]
 
-_Part = str | tuple[str, int] | tuple[type[core.Expression], str]
+Part = str | tuple[str, int] | tuple[type[core.Expression], str]
 """What is exercised: the name of a procedure or of the result, a line of a verdict, or a class of nodes that read a
 name."""
 
@@ -42,7 +43,7 @@ def is_watched(citation: Citation, model: Model) -> bool:
         measure = descendants(model.graph.measure) if model.graph is not None and model.graph.measure else ()
         in_lengths = any(isinstance(node, core.TableCell) and node.table == citation.name for node in measure)
         return not in_lengths and all(group.spaces != citation.name for group in model.groups.values())
-    return any(_parts(citation, model))
+    return any(parts_of(citation, model))
 
 
 def key_of(citation: Citation) -> str:
@@ -50,7 +51,7 @@ def key_of(citation: Citation) -> str:
     return f"{citation.section} {citation.span}"
 
 
-def _parts(citation: Citation, model: Model) -> Iterator[_Part]:
+def parts_of(citation: Citation, model: Model) -> Iterator[Part]:
     """Yield what a cited part consists of in games."""
     name, place = citation.name, citation.place
     match citation.section:
@@ -71,14 +72,15 @@ def _parts(citation: Citation, model: Model) -> Iterator[_Part]:
             yield core.SettingValue, name
 
 
-def watched(ruleset: Ruleset, citations: Iterable[Citation], recorded: set[str]) -> Ruleset:
-    """Return a copy of the ruleset that adds the keys of citations to ``recorded`` when they are exercised."""
+def watched(ruleset: Ruleset, citations: Iterable[Citation], recorded: set[Any], *, by_cell: bool = False) -> Ruleset:
+    """Return a copy of the ruleset that adds the keys of citations to ``recorded`` when they are exercised. With
+    ``by_cell``, those of tables are tuples of the key and the keys of the cell that is read."""
     model = ruleset.model
-    keys = grouped((part, key_of(citation)) for citation in citations for part in _parts(citation, model))
+    keys = grouped((part, key_of(citation)) for citation in citations for part in parts_of(citation, model))
 
-    def noted(value: core.Expression, part: _Part) -> core.Expression:
+    def noted(value: core.Expression, part: Part, cell: tuple[core.Expression, ...] = ()) -> core.Expression:
         for key in keys.get(part, ()):
-            value = core.Noted(value, key, recorded, type=value.type, span=value.span)
+            value = core.Noted(value, key, recorded, cell, type=value.type, span=value.span)
         return value
 
     def begun(name: str, layer: RuleLayer) -> RuleLayer:
@@ -94,7 +96,9 @@ def watched(ruleset: Ruleset, citations: Iterable[Citation], recorded: set[str])
 
     def read(node: object) -> object:
         match node:
-            case core.TableCell(name) | core.SettingValue(name):
+            case core.TableCell(name, cell):
+                return noted(node, (type(node), name), cell if by_cell else ())
+            case core.SettingValue(name):
                 return noted(node, (type(node), name))
         return node
 

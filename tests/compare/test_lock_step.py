@@ -13,9 +13,11 @@ import pytest
 from interpreter.base.stepwise import at_once
 from interpreter.bots.planless import RandomBot
 from interpreter.bots.registry import bots_of
+from interpreter.compare.causes import BEGINNING, Causes
 from interpreter.compare.comparable import Compared
 from interpreter.compare.differences import Comparison, differences
-from interpreter.compare.divergence import BEGINNING, Beside, Line, LockStep, Parting, causes, from_the_start
+from interpreter.compare.divergence import LockStep, causes, from_the_start
+from interpreter.compare.lock_step import Beside, Line, Parting
 from interpreter.compiler.wasm import runner
 from interpreter.engine.game import Game, Ruleset
 from interpreter.loading.load import load
@@ -101,18 +103,23 @@ def test_the_last_choices_tell_the_cause_that_whole_games_tell(
 ) -> None:
     a, b = map(load, names)
     lock = LockStep(differences(Compared(a), Compared(b), players=3), bots_of("sensible", a, 3))
-    exercised, cut = LockStep._exercised, list[bool]()
+    last, cut = Causes._last, list[bool]()
 
-    def heard(*given: Any, whole: bool) -> Any:
-        cut.append(not whole)
-        return exercised(*given, whole=whole)
+    def heard(*given: Any) -> Any:
+        window = yield from last(*given)
+        cut.append(window is not None)
+        return window
 
-    monkeypatch.setattr(LockStep, "_exercised", heard)
+    def unknown(*_: Any) -> Any:
+        yield
+        return None
+
+    monkeypatch.setattr(Causes, "_last", heard)
     found = [parting_of(lock, seed) for seed in range(seeds)]
     assert any(cut), "no game was cut short"
-    monkeypatch.setattr(LockStep, "_exercised", lambda *given, whole: exercised(*given, whole=True))
+    monkeypatch.setattr(Causes, "_last", unknown)
     assert found == [parting_of(lock, seed) for seed in range(seeds)]
-    monkeypatch.setattr(LockStep, "_exercised", exercised)
+    monkeypatch.setattr(Causes, "_last", last)
     monkeypatch.setattr(Game, "undo", lambda game: False)
     assert found == [parting_of(lock, seed) for seed in range(seeds)]
 
@@ -150,75 +157,6 @@ if amount > 40:
     a = partial(write, act=act.format("number", "9"), family=numbers)
     b = partial(write, act=act.format("worth", "(9 if amount < 20 else 2)"), family=texts)
     assert parting_of(LockStep(beside(tmp_path, a, b), BOTS), 1).path == "rules.act"
-
-
-LATE = """for each turn who in seats:
-  choose go by who:
-    add x in [1, 2, 3] where x < 3 or amount > 20 and {}:
-      amount = amount + x
-if amount > 40:
-  end game"""
-DOUBT = "interpretations: {{tide: {{about: x, answers: [], default: {}, is: {{low: x, high: x}}}}}}\n"
-NUMBER = "settings: {{most: {{about: x, value: int, default: {}}}}}\n"
-
-
-@in_both_forms
-@pytest.mark.parametrize(
-    ("path", "test", "section", "values"),
-    [
-        ("interpretations.tide", "tide == high", DOUBT, ("low", "high")),
-        ("settings.most", "x < most", NUMBER, (1, 9)),
-    ],
-)
-def test_what_is_set_otherwise_is_a_cause(
-    path: str, test: str, section: str, values: tuple[Any, Any], tmp_path: Path
-) -> None:
-    comparison = beside(tmp_path, *(partial(write, act=LATE.format(test), sections=section.format(v)) for v in values))
-    found = parting_of(LockStep(comparison, BOTS), 1)
-    assert found.path == path
-    assert found.choices > 5
-    name = path.partition(".")[2]
-    assert not parting_of(LockStep(comparison, BOTS, {name: values[0]}), 1).is_apart, "now both have this value"
-
-
-@in_both_forms
-def test_the_order_of_phases_is_a_cause(tmp_path: Path) -> None:
-    """A rule that differs but in words is none, and neither is a phase that begins where it did."""
-    more = """
-grow:
-  does: |
-    choose grow by first(seats):
-      add x in [1, 2]:
-        amount = amount + x
-pause: {does: "amount = amount"}
-"""
-    families = [FAMILY.replace("[act]", f"[{order}]") for order in ("act, grow, pause", "grow, act, pause")]
-    sides = [partial(write, act=LATE.format("yes"), rules=more, family=family) for family in families]
-    found = parting_of(LockStep(beside(tmp_path, *sides), BOTS), 1)
-    assert (found.path, found.choices) == ("round", 0)
-
-
-@in_both_forms
-@pytest.mark.parametrize("before", ["", "act, "])
-def test_what_nobody_sees_at_once_is_a_cause(before: str, tmp_path: Path) -> None:
-    """Scores differ after the first round, options many choices later; `idle` is asked between, and changes nothing."""
-    act = """for each turn who in seats:
-  choose go by who:
-    add x in [1, 2]:
-      amount = amount + x
-  choose more by who:
-    add x in [1, 2, 3] where x < 3 or who.score > 12:
-      amount = amount + x + idle()
-if amount > 200:
-  end game"""
-    rules = "score:\n  does: |\n    for each who in seats:\n      who.score = who.score + bonus()\n"
-    rules += "bonus() -> int: {{is: {}}}\nidle() -> int: {{is: {}}}\n"
-    family = FAMILY.replace("round: [act]", f"round: [{before}score]" if before else "round: [score, act]")
-    idle = "0", "0 if amount < 1000 else 1"
-    sides = [partial(write, act=act, rules=rules.format(n, idle[n - 1]), family=family) for n in (1, 2)]
-    found = parting_of(LockStep(beside(tmp_path, *sides), BOTS), 1)
-    assert found.path == "rules.bonus"
-    assert found.choices > 12
 
 
 @in_both_forms
