@@ -155,9 +155,12 @@ class Causes:
         """
         games, seed = (both.a, both.b), both.line.seed
         made = [[choice for _, choice in game.choices] for game in games]
+        if len(made[0]) > len(made[1]):  # the other side has refused it
+            made[0].pop()
+            games[0].undo()
         number = both.first + len(made[1])
         if not number:
-            return self._of_set_up(seed) or BEGINNING
+            return self._of_set_up(seed, asks=True) or BEGINNING
         now = _states(games)
         window = yield from self._last(seed, games, made)
         if window is None:
@@ -166,21 +169,23 @@ class Causes:
         if not paths:
             number, paths = yield from self._silent(both, made, now)
         if not number:
-            return self._of_set_up(seed) or BEGINNING
+            return self._of_set_up(seed, asks=False) or BEGINNING
         if len(paths) > 1:
             *before, window = yield from self._whole(both, made, number)
             times = Counter(path for each in before for path in each.noted)
             return min(window.noted, key=lambda path: (times[path], _is_read_by_much(path)))
         return next(iter(paths or window.resumed * self._is_laid_out_alike), BEGINNING)
 
-    def _of_set_up(self, seed: int) -> str | None:
-        """Return the first difference that the set-up or the first decision exercises, or else the layout."""
+    def _of_set_up(self, seed: int, *, asks: bool) -> str | None:
+        """Return the first difference that the set-up exercises, or the first decision if it ``asks``; or else the
+        layout."""
         paths = list[str]()
         for side in self._sides:
             _ = side.laid_out
             side.parts.stops = True
             try:
-                _ = (decision := side.begun(side.copy, seed).decision) and decision.codes
+                decision = side.begun(side.copy, seed).decision
+                _ = decision.codes if decision is not None and asks else ()
             except _Found as found:
                 return str(found)
             finally:

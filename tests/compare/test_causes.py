@@ -207,3 +207,22 @@ def test_who_is_asked_next_was_worked_out_before(tmp_path: Path) -> None:
     a, b = load("bsw-france"), load("france-2004")
     lock = LockStep(differences(Compared(a), Compared(b), players=4), bots_of("sensible", a, 4))
     assert {parting_of(lock, seed).path for seed in range(1, 16)} == {"rules.bidding_order"}
+
+
+@in_both_forms
+def test_the_cause_of_a_choice_that_the_other_side_refuses(tmp_path: Path) -> None:
+    """So many options are not compared before one of them is made."""
+    act = """for each turn who in seats:
+  choose go by who:
+    add x in 1 .. 480 where x <= most():
+      amount = amount + 1
+if amount > 40:
+  end game"""
+    rules = "most() -> int: {{is: {}}}\nidle() -> int: {{is: '{}'}}\nprepared: {{does: amount = 1 + idle()}}\n"
+    family = FAMILY.replace("setup: prepare", "setup: prepared")
+    texts = [rules.format(480, "0"), rules.format(420, "0 if amount < 90 else 1")]
+    sides = [partial(write, act=act, rules=each, family=family) for each in texts]
+    found = parting_of(LockStep(beside(tmp_path, *sides), BOTS), 3)
+    assert found.path == "rules.most"
+    assert found.choices > 3
+    assert "is refused" in found.b
