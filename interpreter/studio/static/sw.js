@@ -27,7 +27,8 @@ async function answered(request) {
   const body = new Uint8Array(await request.arrayBuffer());
   return new Promise(go => {
     let pieces;
-    const stream = new ReadableStream({ start: each => void (pieces = each), cancel: () => port.postMessage("cancel") });
+    const cancel = () => port.postMessage("cancel");
+    const stream = new ReadableStream({ start: each => void (pieces = each), cancel });
     port.onmessage = ({ data: { head, piece } }) => {
       if (piece) return pieces.enqueue(piece);
       if (!head) return closed(port, pieces);
