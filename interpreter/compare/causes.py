@@ -105,9 +105,12 @@ class _Side:
     @cached_property
     def laid_out(self) -> tuple[Table, list[str]]:
         """The table of the copy, and paths of what the starting layout reads."""
-        table = self.copy.table(self._people, self.copy.settings(self._settings))
+        table = self.table(self.copy)
         table.runner.plain = True
         return table, self.parts.take()
+
+    def table(self, ruleset: Ruleset) -> Table:
+        return ruleset.table(self._people, ruleset.settings(self._settings))
 
     def begun(self, ruleset: Ruleset, seed: int) -> Game:
         _ = self.laid_out
@@ -143,7 +146,7 @@ class Causes:
 
     @cached_property
     def _common(self) -> CommonValues:
-        a, b = (side.begun(side.own, 0).table for side in self._sides)
+        a, b = (side.table(side.own) for side in self._sides)
         return CommonValues(a, b)
 
     def found(self, both: Beside) -> Steps[str]:
@@ -228,7 +231,7 @@ class Causes:
                 if number == len(windows) and game.decision is not None:
                     _ = game.decision.codes
                 window.noted.extend(path for path in side.parts.take() if path not in window.noted)
-                window.states.append(State(game.state.cells[:], game.state.frame))
+                window.states.extend(_states([game]))
         return windows
 
     def _silent(self, both: Beside, made: Sequence[_Choices], now: Sequence[State]) -> Steps[tuple[int, list[str]]]:

@@ -18,7 +18,7 @@ from interpreter.compare.comparable import Compared, Side
 from interpreter.compare.differences import Comparison, differences
 from interpreter.compare.operands import sides_of
 from interpreter.language import core
-from interpreter.language.types import IntType
+from interpreter.language.types import BOOL
 from interpreter.loading.load import load
 from tests.play.toy import ROOT, changed
 from tests.small import loaded, write
@@ -279,7 +279,7 @@ ASIDE = {
     "sees": "the rule that `seen` names",
 }
 OTHERS: dict[str, Any] = {
-    "type": IntType(), "order": "by number", "rank": core.Const(7), "seen": "owner", "top_shows": core.Const(7),
+    "type": BOOL, "order": "by number", "rank": core.Const(7), "seen": "owner", "top_shows": core.Const(7),
     "starts": "rest", "start": core.Const(7), "unlimited": True, "lasts": "phase",
     "spaces": "prices", "most": 7, "count": "shown", "counts": False, "seats": 7, "setting": "birds", "open": True,
     "default": 7, "range": (2, 5), "about": "other words",
@@ -296,5 +296,5 @@ def test_every_fact_of_a_declaration_is_told(section: str, name: str, tmp_path: 
     for field in fields:
         entry = replace(declared[name], **{field: OTHERS[field]})
         b = a.with_model(replace(a.model, **{section: {**declared, name: entry}}), a.program)
-        if entry != declared[name]:
-            assert differences(Compared(a), Compared(b)).differences, field
+        assert entry != declared[name], field
+        assert differences(Compared(a), Compared(b)).differences, field
